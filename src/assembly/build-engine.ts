@@ -26,9 +26,9 @@ import {
   type TokenAuthenticator,
   type TokensOptions,
 } from '../policy/authn/tokens.ts'
-import { createPossiblePermits, type PossiblePermitSearch } from '../policy/authz/explain/possible-permits.ts'
-import { createGroundsOf } from '../policy/authz/explain/permit-grounds.ts'
-import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
+import { createPossiblePermits, type PossiblePermitSearch } from '../explain/possible-permits.ts'
+import { createGroundsOf } from '../explain/permit-grounds.ts'
+import { createExplainRequest } from '../explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
 import { createSelectCandidateTasks } from '../lists/rewrite/candidate-tasks.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'

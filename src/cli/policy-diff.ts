@@ -1,6 +1,6 @@
 import { GLOBAL, resourceOfType } from '../operations/authorization-record.ts'
 import { RESOURCES } from '../operations/permissions.ts'
-import { type RecordChange, recordChangesBetween } from '../policy/authz/explain/compared-policy.ts'
+import { type RecordChange, recordChangesBetween } from '../explain/compared-policy.ts'
 import {
   type ComparedSubject,
   type CoveredChange,
@@ -8,8 +8,8 @@ import {
   type EffectiveChange,
   type SubjectChanges,
   type UserChange,
-} from '../policy/authz/explain/effective-changes.ts'
-import { LineDecider } from '../policy/authz/explain/line-decision.ts'
+} from '../explain/effective-changes.ts'
+import { LineDecider } from '../explain/line-decision.ts'
 import { decidedBy } from '../pipeline/explain-text.ts'
 import { counted } from '../pipeline/plural.ts'
 import { CommandError } from './command-failure.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { MissingPermission } from '../errors.ts'
-import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
+import { Suggester, type Suggestion } from '../explain/suggest.ts'
 import { isMissingPermission, type LineCounts, readAuditLines } from './audit-lines.ts'
 import { collected, type CommandContext, type CommandStreams, FORMAT_OPTION, notesText } from './command.ts'
 import { linesText, printResponse } from './output.ts'

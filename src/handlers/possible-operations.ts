@@ -1,7 +1,7 @@
 import { ceilingPermits } from '../operations/ceilings.ts'
 import type { LocatedContext } from '../pipeline/context.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
-import type { PossiblePermits } from '../policy/authz/explain/possible-permits.ts'
+import type { PossiblePermits } from '../explain/possible-permits.ts'
 
 /** The caller of a description of operations. */
 export type DescribedCaller = Pick<LocatedContext, 'engine' | 'principal'>

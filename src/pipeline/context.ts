@@ -9,7 +9,7 @@ import type { Application, EngineDependencies, Dependencies } from './dependenci
 import type { AccessRequest } from '../request/access-request.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { ANONYMOUS, type Principal } from '../request/principal.ts'
-import type { PermitGround } from '../policy/authz/explain/permit-grounds.ts'
+import type { PermitGround } from '../explain/permit-grounds.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { ListDecision } from '../lists/answer/list-decision.ts'
 import type { StoredFilter } from '../lists/rewrite/filter-execution.ts'

@@ -8,7 +8,7 @@ import type {
   ItemsExplanation,
   CheckExplanation,
   Explanation,
-} from '../policy/authz/explain/explanation.ts'
+} from '../explain/explanation.ts'
 import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 

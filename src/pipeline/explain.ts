@@ -5,7 +5,7 @@ import { isChecked, isLocated, receive, type RequestContext, setPrincipal, setRo
 import { DEFAULT_ENGINE, isOpen } from './locate-request.ts'
 import type { EngineDependencies, Dependencies } from './dependencies.ts'
 import type { Stage } from './stage.ts'
-import type { Explanation } from '../policy/authz/explain/explanation.ts'
+import type { Explanation } from '../explain/explanation.ts'
 import type { Ceiling } from '../operations/ceilings.ts'
 import type { Principal } from '../request/principal.ts'
 import { targetPathOf } from '../request/target.ts'

@@ -1,4 +1,4 @@
-import { SearchTurn } from '../../src/policy/authz/explain/search-turn.ts'
+import { SearchTurn } from '../../src/explain/search-turn.ts'
 
 /** A turn that is always over. It counts how often other work could run. */
 export class EndedTurn extends SearchTurn {

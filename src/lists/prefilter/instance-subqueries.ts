@@ -1,11 +1,11 @@
 import { type PlanContext, type PlanContent, inTenants, contextOfQuery, isListable } from './plan-context.ts'
-import { isAll, has, isNone } from '../visibility/visible-set.ts'
+import { isAll, has, isNone } from '../../policy/authz/visibility/visible-set.ts'
 import { type Prefilter, PREFILTERS } from '../../operations/prefilters.ts'
 import { seesAllKeys, keySubqueries, listsOf } from './key-subqueries.ts'
 import type { QueryMembers, Subquery } from '../list-plan.ts'
 import { inQueries } from '../../policy/authz/entities/lookup-lists.ts'
 import { MAX_CONDITION_VALUES } from '../limits.ts'
-import { isVisible, isOfTenants } from '../visibility/visibility.ts'
+import { isVisible, isOfTenants } from '../../policy/authz/visibility/visibility.ts'
 import type { Attributes } from '../../request/attributes.ts'
 import type { InstanceKind } from '../facts/instance-lists.ts'
 

@@ -1,5 +1,5 @@
 import { type PlanContext, type PlanContent, inTenants } from './plan-context.ts'
-import { isAll } from '../visibility/visible-set.ts'
+import { isAll } from '../../policy/authz/visibility/visible-set.ts'
 
 /** Adds the items that every caller sees because they lack a member. */
 export async function addNullGroup(context: PlanContext, content: PlanContent): Promise<PlanContent | null> {

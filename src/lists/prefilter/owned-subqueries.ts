@@ -1,6 +1,6 @@
 import { isSameName } from '../../request/same-name.ts'
 import type { Subquery } from '../list-plan.ts'
-import { has, ownedIdsOf } from '../visibility/visible-set.ts'
+import { has, ownedIdsOf } from '../../policy/authz/visibility/visible-set.ts'
 import { seesAllKeys } from './key-subqueries.ts'
 import type { PlanContent, PlanContext } from './plan-context.ts'
 

@@ -8,7 +8,7 @@ import type {
   ListSubject,
   CompiledPrefilter,
   CompiledRestriction,
-} from '../visibility/compiled-restriction.ts'
+} from '../../policy/authz/visibility/compiled-restriction.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Method } from '../../operations/table.ts'
 import { type OwnQuery, ownQueryOf, NO_CONDITION } from './own-query.ts'
@@ -18,7 +18,7 @@ import {
   visibleSetOf,
   intersect,
   namesTasks,
-} from '../visibility/visible-set.ts'
+} from '../../policy/authz/visibility/visible-set.ts'
 import type { PostForm, Prefilter } from '../../operations/prefilters.ts'
 import { QUERY_CHARS } from '../../policy/authz/entities/lookup-lists.ts'
 import { isNameable } from '../../policy/authz/entities/lookup.ts'

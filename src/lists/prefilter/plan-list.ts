@@ -10,7 +10,7 @@ import {
 } from './plan-context.ts'
 import { type ListPlan, type Subquery, FILTER } from '../list-plan.ts'
 import { INSTANCES_A_PART } from '../limits.ts'
-import { isNone } from '../visibility/visible-set.ts'
+import { isNone } from '../../policy/authz/visibility/visible-set.ts'
 import { subtractHiddenInstances, subtractInstances, subtractKeys } from './subtracted-counts.ts'
 import { addVisibleInstances, addCases, addNamedInstances, isInstanceVisible } from './instance-subqueries.ts'
 import { addKeys } from './key-subqueries.ts'

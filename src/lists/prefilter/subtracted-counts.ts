@@ -1,5 +1,5 @@
 import { type PlanContext, type PlanContent, EMPTY, inTenants, isListable } from './plan-context.ts'
-import { isOfTenants } from '../visibility/visibility.ts'
+import { isOfTenants } from '../../policy/authz/visibility/visibility.ts'
 import { mayFindNullGroup } from './null-group-subqueries.ts'
 import {
   listsOfInstances,

@@ -1,9 +1,9 @@
 import { RESOURCES } from '../../operations/permissions.ts'
 import { namedIds } from '../../policy/authz/decision/granted-ids.ts'
 import { usesRevokes } from '../../policy/authz/records/records.ts'
-import type { CompiledRestriction, ListSubject } from '../visibility/compiled-restriction.ts'
+import type { CompiledRestriction, ListSubject } from '../../policy/authz/visibility/compiled-restriction.ts'
 import { MAX_TASK_IDS } from '../limits.ts'
-import { idsGranted, isVisible } from '../visibility/visibility.ts'
+import { idsGranted, isVisible } from '../../policy/authz/visibility/visibility.ts'
 
 /** The tasks that the records, the caller's links and cases open. A task is visible if it matches one of the members. */
 export interface GrantedTasks {

@@ -5,7 +5,7 @@ import { assertRulesFit } from '../validation/rule-stages.ts'
 import { compileChecks, parametersOf } from './checks/compile-check.ts'
 import { compileLinkPermission } from './checks/compile-permission.ts'
 import type { OperationPolicy, Policies } from './operation-policy.ts'
-import { compileRestriction } from '../../lists/visibility/compile-restriction.ts'
+import { compileRestriction } from './visibility/compile-restriction.ts'
 
 /**
  * Compiles the policy of every operation of the table. All engines share the result.

@@ -4,10 +4,10 @@ import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
 import { createAllowedLinks } from './allowed-links.ts'
-import { subjectOf } from '../../lists/visibility/list-subject.ts'
+import { subjectOf } from './visibility/list-subject.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
-import { createDecideList, createMissingItemPermissions, type ListDecisionOptions } from './decide-list.ts'
+import { createDecideList, createMissingItemPermissions, type ListDecisionOptions } from '../../lists/answer/decide-list.ts'
 
 /** The options of all permits of one engine. */
 export interface PermitOptions extends ListDecisionOptions {

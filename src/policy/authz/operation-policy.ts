@@ -1,7 +1,7 @@
 import type { Operation } from '../../operations/table.ts'
 import type { CompiledChecks } from './checks/compiled-check.ts'
 import type { Permission } from './checks/compiled-permission.ts'
-import type { CompiledRestriction } from '../../lists/visibility/compiled-restriction.ts'
+import type { CompiledRestriction } from './visibility/compiled-restriction.ts'
 
 /** The compiled permissions of one operation of the table. They do not depend on the engine. */
 export interface OperationPolicy {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { limits } from '../../../src/config/limit-settings.ts'
 import { OPERATIONS } from '../../../src/operations/all.ts'
-import { compileRestriction } from '../../../src/lists/visibility/compile-restriction.ts'
+import { compileRestriction } from '../../../src/policy/authz/visibility/compile-restriction.ts'
 import { createPlan, createPlanner } from '../../../src/lists/prefilter/plan-list.ts'
 import {
   type PlanContext,

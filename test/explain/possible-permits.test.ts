@@ -1,0 +1,591 @@
+import t from 'tap'
+import type { AuthorizationRecord } from '../../src/operations/authorization-record.ts'
+import { OPEN_COMMANDS } from '../../src/operations/job-command-names.ts'
+import type { LookupName } from '../../src/operations/lookup-name.ts'
+import { isResource, RESOURCES } from '../../src/operations/permissions.ts'
+import { createAuthorize } from '../../src/policy/authz/checks/authorize.ts'
+import { COMPOSITES, hasMember, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
+import { decisionProfileOf } from '../../src/explain/decision-profile.ts'
+import {
+  createMayBePermitted,
+  createPossiblePermits,
+  type PossiblePermitsOptions,
+} from '../../src/explain/possible-permits.ts'
+import type { PermitSubject } from '../../src/explain/permit-subject.ts'
+import { requestSpaceOf } from '../../src/explain/possible-requests.ts'
+import { SearchTurn } from '../../src/explain/search-turn.ts'
+import type { OperationPolicy } from '../../src/policy/authz/operation-policy.ts'
+import { indexRecords } from '../../src/policy/authz/records/records.ts'
+import type { Attributes } from '../../src/request/attributes.ts'
+import { EndedTurn } from '../support/ended-turn.ts'
+import { longestTurnOf } from '../support/longest-turn.ts'
+import { GROUPS, pickFrom, policyOf, randomRecords, seeded, USERS } from './generated-policies.ts'
+import { ENTITY_IDS, randomRequest, type RandomRequest } from './generated-requests.ts'
+import { seed } from '../support/requirements.ts'
+
+const TABLE = policyOf([], null).policies
+const ALL_RESOURCES = Object.keys(RESOURCES).filter(isResource)
+
+/** Sets of entities that only the engine can determine. */
+const UNKNOWN = new Set(['jobDefinitions', 'jobHistoricInstances', 'jobJobs', 'unknown'])
+
+/** Operations whose body selects what they act on, with the members of which one is needed. */
+const SELECTED: Readonly<Record<string, readonly string[]>> = {
+  updateSuspensionStateBy: [
+    'processInstanceId',
+    'processDefinitionId',
+    'processDefinitionKey',
+    'jobDefinitionId',
+  ],
+  updateSuspensionStateJobDefinitions: ['processDefinitionId', 'processDefinitionKey'],
+  updateSuspensionState: ['processDefinitionId', 'processDefinitionKey'],
+}
+
+/** The attributes of entities on which decisions depend. */
+const MEMBERS = new Set(
+  Object.values(LOOKUPS).flatMap(({ members }) => [...members, 'processDefinitionKey', 'command']),
+)
+const OF_PROCESS = new Set(['processDefinitionKey', 'processInstanceId', 'executionId'])
+const KINDS = ['process', 'standalone', 'case']
+
+/** `counts` are the possible numbers of records. */
+function randomSubject(
+  random: () => number,
+  counts: readonly number[] = [0, 3, 10, 40],
+): PermitSubject & { readonly list: readonly AuthorizationRecord[] } {
+  const pick = <T>(list: readonly T[]): T => pickFrom(random, list)
+  const resources = random() < 0.5 ? ALL_RESOURCES : ALL_RESOURCES.filter(() => random() < 0.3)
+  const disabledPermissions = random() < 0.2 ? ['READ', 'CREATE_INSTANCE'] : []
+  const list = randomRecords(random, {
+    count: pick(counts),
+    resources: resources.length === 0 ? ['TASK'] : resources,
+  })
+  return {
+    list,
+    principal: {
+      userId: pick(USERS),
+      groups: GROUPS.filter((name) => random() < (name === 'camunda-admin' ? 0.1 : 0.4)),
+      tenants: ['t', 'u'].filter(() => random() < 0.3),
+    },
+    records: indexRecords(list, { revokes: pick(['auto', 'always', 'never'] as const), disabledPermissions }),
+    adminGroups: ['camunda-admin'],
+    adminUsers: [],
+    checksTenants: random() < 0.7,
+    impliesIdentity: random() < 0.7,
+    linkBits: random() < 0.5 ? policyOf([], null).linkBits : 0,
+    hasCases: random() < 0.3,
+  }
+}
+
+/** An engine with random entities that all exist. Lookups of the same id find the same entity. */
+class RandomEntities {
+  readonly #random: () => number
+  readonly #values = new Map<string, string>()
+  readonly #kinds: readonly string[]
+  readonly #ofPath: string | undefined
+  readonly tenantId: string | null
+
+  constructor(random: () => number, { hasCases }: PermitSubject, ofPath: string | undefined) {
+    this.#random = random
+    this.#kinds = hasCases ? KINDS : KINDS.slice(0, 2)
+    this.#ofPath = ofPath
+    this.tenantId = ofPath ?? this.pick([null, 't', 'v'])
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return pickFrom(this.#random, list)
+  }
+
+  valueOf(what: string, values: readonly string[] = ENTITY_IDS): string {
+    const value = this.#values.get(what) ?? this.pick(values)
+    this.#values.set(what, value)
+    return value
+  }
+
+  lookUp(name: LookupName, id: string): Attributes {
+    const members = [...MEMBERS].filter((member) => hasMember(name, member))
+    return Object.fromEntries(members.map((member) => [member, this.#memberOf(name, id, member)]))
+  }
+
+  #memberOf(name: LookupName, id: string, member: string): string | null {
+    const kind = this.valueOf(`${id} kind`, this.#kinds)
+    if (member === 'tenantId')
+      return COMPOSITES[name]?.includes('tenantId') === true ? (this.#ofPath ?? null) : this.tenantId
+    if (member === 'command') return this.valueOf(`${id} command`, OPEN_COMMANDS)
+    if (member === 'caseExecutionId') return kind === 'case' ? 'x' : null
+    return isAlwaysText(name, member) ? this.valueOf(`${id} ${member}`) : this.#optionalOf(kind, id, member)
+  }
+
+  /** Entities of a process have a definition and an execution, but a job may have no instance. Other entities have none of them. */
+  #optionalOf(kind: string, id: string, member: string): string | null {
+    if (OF_PROCESS.has(member) && kind !== 'process') return null
+    const isNamed = member === 'processDefinitionKey' || member === 'executionId'
+    return isNamed || this.valueOf(`${id} has ${member}`, ['yes', 'yes', 'yes', 'no']) === 'yes'
+      ? this.valueOf(`${id} ${member}`)
+      : null
+  }
+}
+
+function isAlwaysText(name: LookupName, member: string): boolean {
+  const { texts = [], definition, instance } = LOOKUPS[name]
+  return texts.includes(member === 'processDefinitionKey' ? (definition ?? instance ?? member) : member)
+}
+
+/** Adds what an operation acts on to a random request, if its path does not say it. Returns the selected set. */
+function selectIn(
+  { query, body }: RandomRequest,
+  { operation, checks }: OperationPolicy,
+  random: () => number,
+): string {
+  const members = SELECTED[operation.id] ?? []
+  const selectors = [...new Set(checks.before.flatMap(({ each }) => each ?? [])), ...members]
+  if (selectors.length === 0) return ''
+  const selected = pickFrom(random, selectors)
+  const [, from, name = ''] = /^(body|query):(\w+)\[\]$/.exec(selected) ?? []
+  const id = pickFrom(random, ENTITY_IDS)
+  // A signal for one execution starts nothing.
+  if (selected === 'signalStarts') delete body['executionId']
+  if (members.includes(selected)) body[selected] = id
+  else if (from === 'query') query.set(name, id)
+  else if (from === 'body') body[name] = [id]
+  return selected
+}
+
+/** Decides a random request at a random engine. The request selects something. */
+async function isPermittedOnce(
+  random: () => number,
+  policy: OperationPolicy,
+  subject: PermitSubject,
+): Promise<boolean> {
+  const { principal, records, linkBits } = subject
+  const { userId, groups, tenants } = principal
+  const request = randomRequest(random, policy, [...ENTITY_IDS, userId, ...groups, ...tenants])
+  const { params } = request
+  if (params['tenantId'] !== undefined) params['tenantId'] = pickFrom(random, ['t', 'u', 'v'])
+  const engine = new RandomEntities(random, subject, params['tenantId'])
+  const selected = selectIn(request, policy, random)
+  const target = new Proxy<Record<string, string | null>>(
+    {},
+    { get: (_, name) => (name === 'tenantId' ? engine.tenantId : engine.valueOf(`target ${String(name)}`)) },
+  )
+  const links = {
+    user: engine.pick([0, linkBits]),
+    groups: groups.length > 0 ? engine.pick([0, linkBits]) : 0,
+  }
+  const bound = createAuthorize(policy.checks, {
+    ...subject,
+    records: () => records,
+    lookUp: (name, id) => engine.lookUp(name, id),
+    lookUpAll: async (name, list) => new Map(list.map((id) => [id, engine.lookUp(name, id)])),
+    findTargets: async (set) =>
+      UNKNOWN.has(set) ? null : set === selected || random() < 0.3 ? [target] : [],
+    isOwn: async () => random() < 0.7,
+    tenantsOfKey: async () => [engine.pick([null, 't', 'v'])],
+    findCondition: async (condition) =>
+      condition === 'the plan is valid' ? true : engine.pick([true, false]),
+    implicitGrants:
+      linkBits === 0
+        ? null
+        : { on: async () => links, tasks: async () => ({ user: new Set(), groups: new Set(), bits: 0 }) },
+  })
+  const accessRequest = { principal, ...request }
+  const { permitted } = await bound.authorize(accessRequest)
+  return permitted && bound.verifyCreated?.(accessRequest, 'created').permitted !== false
+}
+
+t.test('an operation may be permitted exactly if one of many generated requests is permitted', async (t) => {
+  const random = seeded(11 * seed)
+  const counts = { shown: 0, hidden: 0 }
+  for (let caller = 0; caller < 50; caller += 1) {
+    const subject = randomSubject(random)
+    const mayBePermitted = createMayBePermitted(subject)
+    for (const policy of TABLE.values()) {
+      const isShown = await mayBePermitted(requestSpaceOf(policy))
+      counts[isShown ? 'shown' : 'hidden'] += 1
+      // A rare combination of ids and conditions needs many tries.
+      const tries = isShown ? 60_000 : 25
+      let isPermitted = false
+      for (let at = 0; at < tries && !isPermitted; at += 1)
+        isPermitted = await isPermittedOnce(random, policy, subject)
+      if (isShown !== isPermitted)
+        t.fail(`${policy.operation.id} is ${isShown ? 'shown' : 'hidden'}`, {
+          caller,
+          ...subject,
+          records: undefined,
+        })
+    }
+  }
+  t.comment(`${counts.shown} shown, ${counts.hidden} hidden`)
+  t.ok(counts.hidden > 2_000, `${counts.hidden} operations are hidden`)
+  t.ok(counts.shown > 5_000, `${counts.shown} operations are shown`)
+})
+
+/** The longest time in which no other work may run. */
+const MAX_TURN_MS = 50
+const OF_TENANT = 'getProcessDefinitionBpmn20XmlByKeyAndTenantId'
+const NOBODY = { userId: 'anna', groups: [], tenants: [] }
+
+function subjectWith(overrides: Partial<PermitSubject> = {}): PermitSubject {
+  return {
+    principal: NOBODY,
+    records: indexRecords([]),
+    adminGroups: ['camunda-admin'],
+    adminUsers: [],
+    checksTenants: true,
+    impliesIdentity: false,
+    linkBits: 0,
+    hasCases: false,
+    ...overrides,
+  }
+}
+
+function searchWith(overrides: Partial<PossiblePermitsOptions> = {}) {
+  return createPossiblePermits({
+    policies: TABLE,
+    release: null,
+    isEnforced: true,
+    isOpen: () => false,
+    subjectOf: async (principal) => subjectWith({ principal }),
+    recordsVersion: () => 1,
+    ...overrides,
+  })
+}
+
+function finderWith(overrides: Partial<PossiblePermitsOptions> = {}) {
+  return searchWith(overrides).find
+}
+
+t.test(
+  'a caller without records sees lists, which are filtered, and no change of a definition',
+  async (t) => {
+    const { operations } = await finderWith()(NOBODY)
+    t.ok(operations.has('getTasks'))
+    t.ok(operations.has('getProcessInstancesCount'))
+    t.notOk(operations.has('startProcessInstanceByKey'))
+    t.notOk(operations.has('getRegisteredDeployments'))
+    t.notOk(operations.has('createDeployment'))
+  },
+)
+
+t.test('a request that selects nothing shows no operation', async (t) => {
+  const { operations } = await finderWith()(NOBODY)
+  t.notOk(operations.has('deliverMessage'))
+  t.notOk(operations.has('throwSignal'))
+  t.notOk(operations.has('updateSuspensionStateBy'))
+})
+
+t.test('tasks of cases are open to every caller if the engine has cases', async (t) => {
+  const { operations: without } = await finderWith()(NOBODY)
+  t.notOk(without.has('complete'))
+  const finder = finderWith({ subjectOf: async (principal) => subjectWith({ principal, hasCases: true }) })
+  t.ok((await finder(NOBODY)).operations.has('complete'))
+})
+
+t.test('an id of the path that has to equal the id of the entity is tried with each named id', async (t) => {
+  const record = { type: 1 as const, userId: 'anna', resourceType: 8, resourceId: 'x', permissions: ['READ'] }
+  const records = indexRecords([record])
+  const finder = finderWith({ subjectOf: async (principal) => subjectWith({ principal, records }) })
+  t.ok((await finder(NOBODY)).operations.has('getActivityInstanceTree'))
+})
+
+t.test('an administrator sees the operations of administrators', async (t) => {
+  const { operations } = await finderWith()({ ...NOBODY, groups: ['camunda-admin'] })
+  t.ok(operations.has('getRegisteredDeployments'))
+  t.notOk(operations.has('createDeployment'), 'administrators need records for all other operations')
+})
+
+t.test('a definition of a tenant is only shown to members of a tenant', async (t) => {
+  const record = { type: 1 as const, userId: 'anna', resourceType: 6, resourceId: '*', permissions: ['READ'] }
+  const finder = finderWith({
+    subjectOf: async (principal) => subjectWith({ principal, records: indexRecords([record]) }),
+  })
+  t.notOk((await finder(NOBODY)).operations.has(OF_TENANT))
+  t.ok((await finder({ ...NOBODY, tenants: ['t'] })).operations.has(OF_TENANT))
+})
+
+t.test('an operation whose only permission is disabled is shown to every caller', async (t) => {
+  const records = indexRecords([], { disabledPermissions: ['CREATE'] })
+  const finder = finderWith({ subjectOf: async (principal) => subjectWith({ principal, records }) })
+  t.ok((await finder(NOBODY)).operations.has('createDeployment'))
+})
+
+t.test('every operation of the release is shown if the gateway refuses nothing', async (t) => {
+  const finder = finderWith({ isEnforced: false, release: 'Camunda 7.22' })
+  const { operations } = await finder(NOBODY)
+  t.ok(operations.has('createDeployment'))
+  t.notOk(operations.has('updateTaskComment'), 'Camunda 7.22 does not have it')
+  t.ok((await finderWith({ isEnforced: false })(NOBODY)).operations.has('updateTaskComment'))
+})
+
+t.test('an operation without credentials is shown to every caller', async (t) => {
+  const finder = finderWith({ isOpen: ({ id }) => id === 'createDeployment' })
+  t.ok((await finder(NOBODY)).operations.has('createDeployment'))
+})
+
+t.test('the operations are found again when other records are in force', async (t) => {
+  let version = 1
+  let reads = 0
+  const record = {
+    type: 1 as const,
+    userId: 'anna',
+    resourceType: 9,
+    resourceId: '*',
+    permissions: ['CREATE'],
+  }
+  const finder = finderWith({
+    recordsVersion: () => version,
+    subjectOf: async (principal) => {
+      reads += 1
+      return subjectWith({ principal, records: indexRecords(version === 1 ? [] : [record]) })
+    },
+  })
+  const first = await finder(NOBODY)
+  t.equal(await finder(NOBODY), first)
+  const other = await finder({ ...NOBODY, userId: 'bob' })
+  t.equal(other, first, 'callers with the same operations share them')
+  version = 2
+  const second = await finder(NOBODY)
+  t.not(second.key, first.key)
+  t.ok(second.operations.has('createDeployment'))
+})
+
+/** Returns one grant for anna on each of many ids. */
+function grantsForAnna(
+  resource: 'PROCESS_DEFINITION' | 'PROCESS_INSTANCE',
+  count: number,
+  permissionsOf: () => readonly string[] = () => ['READ'],
+): readonly AuthorizationRecord[] {
+  return Array.from({ length: count }, (_, index) => ({
+    type: 1,
+    userId: 'anna',
+    resourceType: RESOURCES[resource].id,
+    resourceId: `id${index}`,
+    permissions: [...permissionsOf()],
+  }))
+}
+
+function pairsOfPermissions(): () => readonly string[] {
+  const random = seeded(7 * seed)
+  const permissions = Object.keys(RESOURCES.PROCESS_DEFINITION.permissions)
+  return () => [...new Set([pickFrom(random, permissions), pickFrom(random, permissions)])]
+}
+
+const MANY_GRANTS = [
+  {
+    name: 'many grants of different permissions do not delay other requests',
+    grants: () => grantsForAnna('PROCESS_DEFINITION', 10_000, pairsOfPermissions()),
+    shown: 'getProcessDefinition',
+  },
+  {
+    name: 'grants on very many ids do not delay other requests',
+    grants: () => grantsForAnna('PROCESS_INSTANCE', 200_000),
+    shown: 'getProcessInstance',
+  },
+]
+
+for (const { name, grants, shown } of MANY_GRANTS)
+  t.test(name, async (t) => {
+    const records = indexRecords(grants())
+    const subjectOf: PossiblePermitsOptions['subjectOf'] = async (principal) =>
+      subjectWith({ principal, records })
+    const longest = await longestTurnOf(MAX_TURN_MS, async () => {
+      const { operations } = await finderWith({ subjectOf })({ ...NOBODY, userId: 'anna' })
+      t.ok(operations.has(shown))
+      t.notOk(operations.has('createDeployment'))
+    })
+    t.ok(longest < MAX_TURN_MS, `${longest} ms`)
+  })
+
+t.test('other work can run after each id, and ids with the same records are decided once', async (t) => {
+  const policy = TABLE.get('getProcessInstance')
+  if (policy === undefined) throw new Error('the table has no such operation')
+  const turn = new EndedTurn()
+  const principal = { ...NOBODY, userId: 'anna' }
+  const records = indexRecords(grantsForAnna('PROCESS_INSTANCE', 100))
+  const subject = subjectWith({ principal, records })
+  t.ok(await createMayBePermitted(subject, turn)(requestSpaceOf(policy)))
+  t.ok(turn.ends >= 100, `${turn.ends} times`)
+  t.ok(turn.ends < 150, `${turn.ends} times`)
+})
+
+t.test('an operation is shown without trying all of very many requests', async (t) => {
+  const policy = TABLE.get('startProcessInstanceByKey')
+  if (policy === undefined) throw new Error('the table has no such operation')
+  const space = requestSpaceOf(policy)
+  const mayBePermitted = createMayBePermitted(subjectWith())
+  const withValues = (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `id${index}`)
+    const variables = space.variables.map((one) => ({ ...one, others: new Set([...one.others, ...ids]) }))
+    return { ...space, variables }
+  }
+  t.notOk(await mayBePermitted(withValues(1)))
+  t.ok(await mayBePermitted(withValues(2000)))
+})
+
+t.test('the operations of a caller are found once for requests at the same time', async (t) => {
+  let searches = 0
+  const policies = new Map(TABLE)
+  policies.values = () => {
+    searches += 1
+    return TABLE.values()
+  }
+  const finder = finderWith({ policies })
+  const [one, other] = await Promise.all([finder(NOBODY), finder(NOBODY)])
+  t.equal(one, other)
+  t.equal(searches, 1)
+  await finder({ ...NOBODY, userId: 'bob' })
+  t.equal(searches, 1, 'another caller without records')
+  await finder({ ...NOBODY, tenants: ['t'] })
+  t.equal(searches, 2)
+})
+
+/** Returns a finder that counts its searches, for records that a test replaces. */
+function countingFinder(list: readonly AuthorizationRecord[]) {
+  const state = { searches: 0, version: 1, records: indexRecords(list) }
+  const policies = new Map(TABLE)
+  policies.values = () => {
+    state.searches += 1
+    return TABLE.values()
+  }
+  const find = finderWith({
+    policies,
+    recordsVersion: () => state.version,
+    subjectOf: async (principal) => subjectWith({ principal, records: state.records, impliesIdentity: true }),
+  })
+  const replace = (other: readonly AuthorizationRecord[]) => {
+    state.records = indexRecords(other)
+    state.version += 1
+  }
+  return { state, find, replace }
+}
+
+const START = {
+  type: 1,
+  resourceType: RESOURCES.PROCESS_DEFINITION.id,
+  permissions: ['READ', 'CREATE_INSTANCE'],
+} as const
+const CREATE = { type: 1, resourceType: RESOURCES.PROCESS_INSTANCE.id, permissions: ['CREATE'] } as const
+
+t.test('callers with the same permissions through groups or on different ids share one search', async (t) => {
+  const list = [
+    { ...CREATE, groupId: 'clerks', resourceId: '*' },
+    ...Array.from({ length: 100 }, (_, at) => ({
+      ...START,
+      userId: `user${at}`,
+      resourceId: `definition${at}`,
+    })),
+  ]
+  const { state, find, replace } = countingFinder(list)
+  const callers = Array.from({ length: 100 }, (_, at) => ({
+    ...NOBODY,
+    userId: `user${at}`,
+    groups: ['clerks'],
+  }))
+  const found = await Promise.all(callers.map((caller) => find(caller)))
+  t.equal(state.searches, 1)
+  t.equal(new Set(found).size, 1)
+  t.ok(found[0]?.operations.has('startProcessInstanceByKey'))
+  replace(list.filter(({ resourceId }) => resourceId !== 'definition7'))
+  const after = await Promise.all(callers.map((caller) => find(caller)))
+  t.equal(state.searches, 2, 'only the caller whose record was revoked has other permissions')
+  t.same(
+    after.flatMap(({ operations }, at) => (operations.has('startProcessInstanceByKey') ? [] : [at])),
+    [7],
+  )
+})
+
+t.test('a search that no client awaits when it begins is left out', async (t) => {
+  const { state, find } = countingFinder([
+    { ...START, userId: 'ben', resourceId: 'definition' },
+    { ...CREATE, userId: 'carl', resourceId: '*' },
+  ])
+  const [anna, ben, carl] = ['anna', 'ben', 'carl'].map((userId) => ({ ...NOBODY, userId }))
+  if (anna === undefined || ben === undefined || carl === undefined) throw new Error('no callers')
+  let isAwaited = true
+  const first = find(anna)
+  const left = t.rejects(
+    find(ben, () => isAwaited),
+    { code: 'GW_OVERLOADED' },
+  )
+  const shared = [find(carl, () => isAwaited), find(carl)]
+  isAwaited = false
+  await Promise.all([first, left])
+  const [one, other] = await Promise.all(shared)
+  t.equal(one, other, 'another client awaits it')
+  t.equal(state.searches, 2)
+  t.ok(await find(ben), 'a later client is not refused')
+  t.equal(state.searches, 3)
+})
+
+t.test('callers with the same profile have the same operations, whatever the names are', async (t) => {
+  const random = seeded(20 * seed)
+  const byProfile = new Map<string, boolean>()
+  let shared = 0
+  const shownTo = async (subject: PermitSubject, round: number, what: string) => {
+    const { checksTenants, impliesIdentity, linkBits, records } = subject
+    const settings = [checksTenants, impliesIdentity, linkBits, records.disabled.size]
+    const profile = await decisionProfileOf(subject, new SearchTurn())
+    const mayBePermitted = createMayBePermitted(subject)
+    for (const policy of [...TABLE.values()].filter((_, at) => at % 8 === round % 8)) {
+      const { id } = policy.operation
+      const key = JSON.stringify([id, profile, settings])
+      const isShown = await mayBePermitted(requestSpaceOf(policy))
+      const known = byProfile.get(key)
+      if (known !== undefined) shared += 1
+      if (isShown !== (known ?? isShown))
+        t.fail(`round ${round}, ${what}: ${id} is ${isShown ? 'shown' : 'hidden'}`)
+      byProfile.set(key, isShown)
+    }
+    return profile
+  }
+  for (let round = 0; round < 400; round += 1) {
+    const { list, ...generated } = randomSubject(random, [0, 1, 2, 3, 20])
+    const subject = round % 4 === 0 ? generated : { ...generated, ...USUAL_SETTINGS }
+    const profile = await shownTo(subject, round, 'generated')
+    t.equal(await shownTo(renamed(subject, list), round, 'other names'), profile, `round ${round}`)
+  }
+  const own = shared - byProfile.size
+  t.comment(`${byProfile.size} profiles and operations, ${shared} shared`)
+  t.ok(own > 3000, `${own} times, generated callers share a profile`)
+})
+
+const USUAL_SETTINGS = { checksTenants: true, impliesIdentity: true, linkBits: 0, hasCases: false }
+
+/** Returns the same caller with other names of users, groups and ids. */
+function renamed(subject: PermitSubject, list: readonly AuthorizationRecord[]): PermitSubject {
+  const keep = new Set(['*', 'camunda-admin'])
+  const other = (name: string) => (keep.has(name) ? name : `other-${name}`)
+  const { principal, records } = subject
+  const { userId, groups, tenants } = principal
+  return {
+    ...subject,
+    principal: {
+      ...principal,
+      userId: other(userId),
+      groups: groups.map(other).toReversed(),
+      tenants: tenants.map(other),
+    },
+    records: indexRecords(
+      list.toReversed().map((record) => ({
+        ...record,
+        ...(record.userId == null ? {} : { userId: other(record.userId) }),
+        ...(record.groupId == null ? {} : { groupId: other(record.groupId) }),
+        resourceId: other(record.resourceId),
+      })),
+      { revokes: records.revokes, disabledPermissions: [...records.disabled] },
+    ),
+  }
+}
+
+t.test('the search is prepared once', async (t) => {
+  let searches = 0
+  const policies = new Map(TABLE)
+  policies.values = () => {
+    searches += 1
+    return TABLE.values()
+  }
+  const { prepare } = searchWith({ policies })
+  await Promise.all([prepare(), prepare()])
+  await prepare()
+  t.equal(searches, 1)
+})
