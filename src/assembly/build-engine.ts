@@ -45,8 +45,7 @@ import type { LookUp, LookUps } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
 import { compilePolicies } from '../policy/authz/compile-policies.ts'
 import type { OperationPolicy, Policies } from '../policy/authz/operation-policy.ts'
-import { createPermit, type PermitOptions } from '../policy/authz/create-permit.ts'
-import type { Permit } from '../policy/authz/permit.ts'
+import { createListPermit, type ListPermit, type ListPermitOptions } from '../lists/answer/decide-list.ts'
 import { createItemAttributes } from '../lists/facts/item-attributes.ts'
 import { createFindCondition } from '../policy/authz/entities/engine-condition.ts'
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
@@ -249,7 +248,7 @@ function possiblePermitsOf(
 }
 
 interface EngineDecisions {
-  readonly permit: PermitOptions
+  readonly permit: ListPermitOptions
   readonly policies: Policies
   readonly sources: EngineSources
 }
@@ -286,10 +285,10 @@ function dateTextCheckFor({ isDefault }: DateFormat): EngineDependencies['isDate
 }
 
 /** Creates each permit when it is first needed: hundreds of engines would have a hundred thousand of them. */
-function permitsOf(options: PermitOptions, policies: Policies): EngineDependencies['permits'] {
-  const permits = new Map<string, Permit>()
-  const create = (policy: OperationPolicy): Permit => {
-    const permit = createPermit(policy, options)
+function permitsOf(options: ListPermitOptions, policies: Policies): EngineDependencies['permits'] {
+  const permits = new Map<string, ListPermit>()
+  const create = (policy: OperationPolicy): ListPermit => {
+    const permit = createListPermit(policy, options)
     permits.set(policy.operation.id, permit)
     return permit
   }
@@ -413,7 +412,7 @@ interface PermitSources {
 function principalFinderOf(
   { principalOf }: EngineSources['identity'],
   takesTokens: boolean,
-): PermitOptions['principalOf'] {
+): ListPermitOptions['principalOf'] {
   if (!takesTokens) return principalOf
   return async (userId) => (await principalOf(userId)) ?? { userId, groups: [], tenants: [] }
 }
@@ -429,7 +428,7 @@ function permitOptionsOf(
     records: { source },
   }: AuthorizationConfig,
   { limits, engines }: Config,
-): PermitOptions {
+): ListPermitOptions {
   const read = readerOf(own)
   const settings = { taskPermission: implied.taskPermission, specificVariables: specificVariablePermissions }
   const known = facts === null ? null : createFactSources(facts, linkBitsOf(settings))

@@ -7,9 +7,14 @@ import type { PermissionCheck } from '../policy/authz/decision/permission-check.
 import type { CheckExplanation, DecidedPermission, Explanation, OtherRefusal } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { explainItems } from './explain-items.ts'
-import { requirementsOf, recordsOfGrants, smallestGrants, withGrants } from '../policy/authz/records/grants.ts'
+import {
+  requirementsOf,
+  recordsOfGrants,
+  smallestGrants,
+  withGrants,
+} from '../policy/authz/records/grants.ts'
 import type { AuthorizeOptions } from '../policy/authz/checks/authorize-options.ts'
-import type { Permit } from '../policy/authz/permit.ts'
+import type { ListPermit } from '../lists/answer/decide-list.ts'
 import type { Decision } from '../policy/authz/checks/decision.ts'
 import {
   missingPermissionsOf,
@@ -21,7 +26,7 @@ import {
 const SHOWN_DECISIONS = 50
 
 /** Explains the decisions of a permit. @throws GatewayError if a lookup fails */
-export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
+export type ExplainRequest = (permit: ListPermit, accessRequest: AccessRequest) => Promise<Explanation>
 
 /**
  * Creates the explanation of requests to one engine.
@@ -64,7 +69,7 @@ function otherRefusalOf(decision: Decision): OtherRefusal | null {
 
 /** Runs every check, including those after a refusal. Checks that follow the engine's response are evaluated for all ids. */
 async function lookAtAll(
-  permit: Permit,
+  permit: ListPermit,
   accessRequest: AccessRequest,
 ): Promise<{ seen: readonly DecisionTrace[]; end: Decision }> {
   const seen: DecisionTrace[] = []

@@ -10,7 +10,7 @@ import type { AccessRequest } from '../request/access-request.ts'
 import type { MaybePromise } from '../request/maybe-promise.ts'
 import { ANONYMOUS, type Principal } from '../request/principal.ts'
 import type { PermitGround } from '../explain/permit-grounds.ts'
-import type { Permit } from '../policy/authz/permit.ts'
+import type { ListPermit } from '../lists/answer/decide-list.ts'
 import type { ListDecision } from '../lists/answer/list-decision.ts'
 import type { StoredFilter } from '../lists/rewrite/filter-execution.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
@@ -142,7 +142,7 @@ export interface LocatedContext extends RequestContext {
   readonly engine: EngineDependencies
   readonly operation: Operation
   readonly principal: Principal
-  readonly permit: Permit
+  readonly permit: ListPermit
   /** The version of the authorization records that decided the request. */
   readonly recordsVersion: number
 }
@@ -207,7 +207,7 @@ class ContextMembers implements RequestContext {
   principal: Principal | null = null
   storedFilters = NO_FILTERS
   passthrough: RequestContext['passthrough'] = 'none'
-  permit!: Permit
+  permit!: ListPermit
   recordsVersion = UNDECIDED
   accessRequest = NO_REQUEST
   bytes: Buffer | null = null
@@ -360,7 +360,7 @@ export function isDecided(context: RequestContext): context is DecidedContext {
 export interface OperationRequest {
   readonly engine: EngineDependencies
   readonly operation: Operation
-  readonly permit: Permit
+  readonly permit: ListPermit
   readonly accessRequest: AccessRequest
 }
 

@@ -24,7 +24,7 @@ import type { SelectCandidateTasks } from '../lists/rewrite/candidate-tasks.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
 import type { IsDateText } from '../policy/validation/schemas/engine-error.ts'
 import type { DefaultRecords } from '../policy/authz/records/default-records.ts'
-import type { Permit } from '../policy/authz/permit.ts'
+import type { ListPermit } from '../lists/answer/decide-list.ts'
 import type { CeilingOf } from '../policy/limits/ceiling.ts'
 import type { MaxResults } from '../policy/limits/max-results.ts'
 import type { CountedRate, TakeRate } from '../policy/limits/rate.ts'
@@ -89,12 +89,12 @@ export interface EngineDependencies {
   /** Writes the records that a secured engine creates automatically. Null if the records are not those of the engine, or if the engine itself decides. */
   readonly defaultRecords: DefaultRecords | null
   /** The permits of all operations by operationId. */
-  readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
+  readonly permits: Pick<ReadonlyMap<string, ListPermit>, 'get'>
   /**
    * Explains the decision about an operation.
    * @throws GatewayError if a lookup fails
    */
-  readonly explain: (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
+  readonly explain: (permit: ListPermit, accessRequest: AccessRequest) => Promise<Explanation>
   /** Returns why the checks of a permitted request have passed. */
   readonly groundsOf: GroundsOf
   /**

@@ -3,11 +3,7 @@ import { RESOURCES, type ResourceName } from '../../src/operations/permissions.t
 import { policiesFor } from '../../src/assembly/build-engine.ts'
 import { linkBitsOf } from '../../src/policy/authz/entities/implicit-grants.ts'
 import { indexRecords, type RecordsOptions } from '../../src/policy/authz/records/records.ts'
-import type {
-  ComparedPolicies,
-  ComparedPolicy,
-  Pair,
-} from '../../src/explain/compared-policy.ts'
+import type { ComparedPolicies, ComparedPolicy, Pair } from '../../src/explain/compared-policy.ts'
 import type { Principal } from '../../src/request/principal.ts'
 
 /** Returns a source of numbers from 0 to 1 that is the same for the same seed. */

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { EngineDependencies, Dependencies } from '../../src/pipeline/dependencies.ts'
 import type { AccessRequest } from '../../src/request/access-request.ts'
-import type { Permit } from '../../src/policy/authz/permit.ts'
+import type { ListPermit } from '../../src/lists/answer/decide-list.ts'
 
 /** The subject of a decision. */
 export interface Decided {
@@ -20,7 +20,7 @@ export function watchPermits(decided: Decided[]): (dependencies: Dependencies) =
 
 function watchEngine(engine: EngineDependencies, decided: Decided[]): EngineDependencies {
   const templates = new Map(OPERATIONS.map(({ id, template }) => [id, template]))
-  const watch = (id: string, permit: Permit): Permit => ({
+  const watch = (id: string, permit: ListPermit): ListPermit => ({
     ...permit,
     authorize: ({ params }) => {
       decided.push({ engine: engine.name, template: templates.get(id) ?? '', params })

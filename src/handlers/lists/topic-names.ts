@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { HandlerContext } from '../../pipeline/context.ts'
 import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
-import type { Permit } from '../../policy/authz/permit.ts'
+import type { ListPermit } from '../../lists/answer/decide-list.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isPaging } from '../../request/paging.ts'
@@ -71,7 +71,7 @@ function isName(name: unknown): name is string {
 /** Returns whether the caller sees a task of this topic, as decided for the list of tasks. */
 async function isTopicVisible(
   handlerContext: HandlerContext,
-  permit: Permit,
+  permit: ListPermit,
   name: string,
 ): Promise<boolean> {
   const { context, upstreamRequest } = handlerContext

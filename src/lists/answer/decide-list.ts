@@ -20,33 +20,55 @@ import { type Planner, type PlanOptions, planContextOf } from '../prefilter/plan
 import { narrowTopics } from '../rewrite/narrow-topics.ts'
 import { restrictionFor } from '../../policy/authz/visibility/compile-restriction.ts'
 import { seesEmbedded, subjectOf } from '../../policy/authz/visibility/list-subject.ts'
-import type { AuthorizeOptions } from '../../policy/authz/checks/authorize-options.ts'
 import type { CaseKeys } from '../facts/case-probe.ts'
-import type { ReadItemAttributes } from '../../policy/authz/entities/look-ups.ts'
+import { createPermit, type PermitOptions } from '../../policy/authz/create-permit.ts'
+import type { OperationPolicy } from '../../policy/authz/operation-policy.ts'
 import type { Permit } from '../../policy/authz/permit.ts'
-import type { Postfilter } from '../item-decision.ts'
+import type { FindMissingItemPermissions, Postfilter } from '../item-decision.ts'
 import type { ListDecision } from './list-decision.ts'
 
-/** The options of the decisions about the lists of one engine. */
-export interface ListDecisionOptions extends AuthorizeOptions, PlanOptions {
-  readonly readItemAttributes: ReadItemAttributes
+/** The options of all permits of one engine. */
+export interface ListPermitOptions extends PermitOptions, PlanOptions {
   /** Reads the keys of the cases in the engine. Every caller sees their tasks and variables. */
   readonly caseKeys: CaseKeys
 }
 
+/** All decisions about one operation: about a request, and about the items of its response. */
+export interface ListPermit extends Permit {
+  /**
+   * Decides which items of a query, or of a response that embeds other entities, the caller sees. `other` is the form that
+   * the engine would use instead of JSON. Null if the operation returns no items of its own.
+   */
+  readonly decideList:
+    | ((accessRequest: AccessRequest, other: OtherForm | false) => ListDecision | Promise<ListDecision>)
+    | null
+  /** Finds the permissions for a report. Null if the operation returns no items of its own. */
+  readonly missingItemPermissions: ((accessRequest: AccessRequest) => FindMissingItemPermissions) | null
+}
+
+/** Binds the policy of one operation to one engine. */
+export function createListPermit(policy: OperationPolicy, options: ListPermitOptions): ListPermit {
+  const { operation, restriction } = policy
+  return {
+    ...createPermit(policy, options),
+    decideList: createDecideList(operation, restriction, options),
+    missingItemPermissions: restriction === null ? null : createMissingItemPermissions(restriction, options),
+  }
+}
+
 /** Creates the function that decides which items of a response the caller sees. Null if every response is visible completely. */
-export function createDecideList(
+function createDecideList(
   operation: Operation,
   restriction: CompiledRestriction | null,
-  options: ListDecisionOptions,
-): Permit['decideList'] {
+  options: ListPermitOptions,
+): ListPermit['decideList'] {
   return restriction === null
     ? createWhole(operation, options)
     : createListDecision(operation, restriction, options)
 }
 
 /** The checks permit the whole response, unless it is a HAL response: the engine would embed entities that the checks do not cover. */
-function createWhole(operation: Operation, options: ListDecisionOptions): Permit['decideList'] {
+function createWhole(operation: Operation, options: ListPermitOptions): ListPermit['decideList'] {
   if (!hasHal(operation)) return null
   return (accessRequest, other) =>
     other === 'hal' && !seesEmbedded(subjectOf(accessRequest, options), operation) ? UNDECIDABLE : ALL
@@ -55,8 +77,8 @@ function createWhole(operation: Operation, options: ListDecisionOptions): Permit
 function createListDecision(
   operation: Operation,
   compiled: CompiledRestriction,
-  options: ListDecisionOptions,
-): Permit['decideList'] {
+  options: ListPermitOptions,
+): ListPermit['decideList'] {
   const { method } = operation
   const planners = new Map<CompiledRestriction, Planner>()
   for (const restriction of compiled.where === null ? [compiled] : [compiled, compiled.where.restriction]) {
@@ -83,9 +105,9 @@ interface ListDecisionInput {
   readonly restriction: CompiledRestriction
   /** Null if the table defines no query for the visible items. */
   readonly planner: Planner | null
-  readonly options: ListDecisionOptions
+  readonly options: ListPermitOptions
   readonly accessRequest: AccessRequest
-  /** As for `Permit.decideList`. */
+  /** As for `ListPermit.decideList`. */
   readonly other: OtherForm | false
   /** Whether the engine supports the response form and the paging of the request. */
   readonly isAnswerable: boolean
@@ -185,7 +207,7 @@ async function withLinksAndCases(
 async function linkedTasksOf(
   { concernsTasks }: CompiledRestriction,
   { principal }: Pick<ListSubject, 'principal'>,
-  { implicitGrants }: ListDecisionOptions,
+  { implicitGrants }: ListPermitOptions,
 ): Promise<ListSubject['implicitGrants']> {
   return concernsTasks && implicitGrants !== null ? implicitGrants.tasks(principal) : null
 }
@@ -297,10 +319,10 @@ function filterDecision(
 }
 
 /** Creates the function that returns the permissions that a caller lacks for each item of a list. */
-export function createMissingItemPermissions(
+function createMissingItemPermissions(
   compiled: CompiledRestriction,
-  options: ListDecisionOptions,
-): Permit['missingItemPermissions'] {
+  options: ListPermitOptions,
+): ListPermit['missingItemPermissions'] {
   return (accessRequest) => async (template, list) => {
     const restriction = restrictionFor(compiled, accessRequest)
     const implicitGrants = await linkedTasksOf(restriction, accessRequest, options)

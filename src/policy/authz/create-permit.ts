@@ -1,16 +1,18 @@
 import { operatorText } from '../../errors.ts'
 import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
+import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
 import { createItemChecks } from './checks/item-checks.ts'
 import { createAllowedLinks } from './allowed-links.ts'
 import { subjectOf } from './visibility/list-subject.ts'
+import type { ReadItemAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
-import { createDecideList, createMissingItemPermissions, type ListDecisionOptions } from '../../lists/answer/decide-list.ts'
 
 /** The options of all permits of one engine. */
-export interface PermitOptions extends ListDecisionOptions {
+export interface PermitOptions extends AuthorizeOptions {
+  readonly readItemAttributes: ReadItemAttributes
   /** Reads the groups of any user, for callers that may request them. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** Finds a user other than the caller. Null: the user does not exist. */
@@ -19,7 +21,7 @@ export interface PermitOptions extends ListDecisionOptions {
 
 /** Binds the policy of one operation to one engine. */
 export function createPermit(policy: OperationPolicy, options: PermitOptions): Permit {
-  const { operation, checks, restriction, allowedLinks } = policy
+  const { operation, checks, allowedLinks } = policy
   const { empty } = checks
   const keepAllowedLinks = allowedLinks === null ? null : createAllowedLinks(allowedLinks, options)
   const authorize = createAuthorize(checks, options)
@@ -39,7 +41,5 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
     answerCheck: (accessRequest) =>
       answerAuthorizationCheck(accessRequest, { ...options, records: options.records() }),
     tenantsOf: (principal) => subjectOf({ principal }, options).tenants,
-    decideList: createDecideList(operation, restriction, options),
-    missingItemPermissions: restriction === null ? null : createMissingItemPermissions(restriction, options),
   }
 }

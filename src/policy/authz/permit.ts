@@ -3,11 +3,8 @@ import type { Authorize, CheckItems } from './checks/decision-trace.ts'
 import type { Principal } from '../../request/principal.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
-import type { OtherForm } from '../../request/accept.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OperationPolicy } from './operation-policy.ts'
-import type { FindMissingItemPermissions } from '../../lists/item-decision.ts'
-import type { ListDecision } from '../../lists/answer/list-decision.ts'
 
 /** All decisions of the records about one operation. */
 export interface Permit extends Authorize {
@@ -23,13 +20,4 @@ export interface Permit extends Authorize {
   readonly answerCheck: (accessRequest: AccessRequest) => Promise<unknown>
   /** Returns the tenants whose entities exist for a caller, besides entities without a tenant. Null if the entities of every tenant do. */
   readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
-  /**
-   * Decides which items of a query, or of a response that embeds other entities, the caller sees. `other` is the form that
-   * the engine would use instead of JSON. Null if the operation returns no items of its own.
-   */
-  readonly decideList:
-    | ((accessRequest: AccessRequest, other: OtherForm | false) => ListDecision | Promise<ListDecision>)
-    | null
-  /** Finds the permissions for a report. Null if the operation returns no items of its own. */
-  readonly missingItemPermissions: ((accessRequest: AccessRequest) => FindMissingItemPermissions) | null
 }

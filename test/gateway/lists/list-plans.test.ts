@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../src/operations/all.ts'
 import type { EngineDependencies, Dependencies } from '../../../src/pipeline/dependencies.ts'
-import type { Permit } from '../../../src/policy/authz/permit.ts'
+import type { ListPermit } from '../../../src/lists/answer/decide-list.ts'
 import type { ListDecision } from '../../../src/lists/answer/list-decision.ts'
 import { PAGING } from '../../../src/request/paging.ts'
 import { BASE, openGateway, type Answer, type OpenGateway } from '../../support/open-gateway.ts'
@@ -112,7 +112,7 @@ function filteringEngine(engine: EngineDependencies): EngineDependencies {
   return { ...engine, permits: { get: (id) => withoutPlan(engine.permits.get(id)) } }
 }
 
-function withoutPlan(permit: Permit | undefined): Permit | undefined {
+function withoutPlan(permit: ListPermit | undefined): ListPermit | undefined {
   if (permit === undefined || permit.decideList === null) return permit
   const { decideList: items } = permit
   return { ...permit, decideList: async (request, other) => filtered(await items(request, other)) }

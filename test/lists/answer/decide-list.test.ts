@@ -5,7 +5,7 @@ import { operationsOf } from '../../../src/operations/compile-table.ts'
 import type { ItemRestriction } from '../../../src/operations/notation.ts'
 import type { OperationEntry } from '../../../src/operations/table.ts'
 import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
-import { createPermit, type PermitOptions } from '../../../src/policy/authz/create-permit.ts'
+import { createListPermit, type ListPermitOptions } from '../../../src/lists/answer/decide-list.ts'
 import { EMPTY_ENGINE } from '../../support/empty-engine.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
@@ -17,7 +17,7 @@ const COUNTS: ItemRestriction = {
   ],
 }
 
-interface World extends Partial<Omit<PermitOptions, 'records'>> {
+interface World extends Partial<Omit<ListPermitOptions, 'records'>> {
   readonly lines?: readonly string[]
   readonly params?: Readonly<Record<string, string>>
 }
@@ -37,7 +37,7 @@ async function decisionOf(
   const [policy] = compilePolicies(table).values()
   if (policy === undefined) throw new Error('no row')
   const records = recordsOf(lines)
-  const permit = createPermit(policy, {
+  const permit = createListPermit(policy, {
     ...EMPTY_ENGINE,
     records: () => records,
     lookUp: (name, id) =>

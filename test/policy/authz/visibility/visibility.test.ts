@@ -1,7 +1,10 @@
 import t from 'tap'
 import type { ItemRestriction } from '../../../../src/operations/notation.ts'
 import type { ListItem } from '../../../../src/policy/authz/entities/look-ups.ts'
-import { compileRestriction, restrictionFor } from '../../../../src/policy/authz/visibility/compile-restriction.ts'
+import {
+  compileRestriction,
+  restrictionFor,
+} from '../../../../src/policy/authz/visibility/compile-restriction.ts'
 import { isVisible, visibilityOf } from '../../../../src/policy/authz/visibility/visibility.ts'
 import { stringOf } from '../../../../src/request/value.ts'
 import { recordsOf } from '../../../support/record-lines.ts'
