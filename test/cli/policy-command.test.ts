@@ -97,7 +97,7 @@ t.test('policy test reports invalid tests and prints no decision', async (t) => 
     ['tests: []', /tests: at least one test is needed/],
     ['tests:\n  - { user: mary, request: GET /task, expect: allow }', /tests\[0\]\.expect: .*permit.*refuse/],
     ['tests:\n  - { user: mary, request: task, expect: permit }', /tests\[0\]\.request: write it like/],
-    ['tests:\n  - { user: mary, request: GET /task, expect: permit, row: all }', /unknown key row .*rows/],
+    ['tests:\n  - { user: mary, request: GET /task, expect: permit, item: all }', /unknown key item .*items/],
     [
       'tests:\n  - { user: mary, request: GET /task, expect: permit }\n  - { user: nobody, request: GET /task, expect: permit }',
       /^tests\[1\] \(nobody GET \/task\): Engine default has no user nobody$/m,

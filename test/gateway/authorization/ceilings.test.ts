@@ -502,7 +502,12 @@ t.test('an explanation shows the ceiling, and refuses what it does not permit', 
   const explain = createExplain(gateway.dependencies, buildDryRun)
   const why = (user: string, request: string) => explain(questionOf({ user, request, body: {} }))
   const refused = await why('demo', 'POST /task/create')
-  t.match(refused, { ceiling: 'read', decision: 'refused', stage: 'admit', answer: { error: 'GW_CEILING' } })
+  t.match(refused, {
+    ceiling: 'read',
+    decision: 'refused',
+    stage: 'admit',
+    response: { error: 'GW_CEILING' },
+  })
   t.match(textOfExplained(refused), 'ceiling read: only operations that read are permitted')
   t.match(await why('demo', 'GET /version'), { ceiling: 'read', decision: 'permitted' })
   const other = await why('mary', 'GET /version')
