@@ -229,12 +229,14 @@ export async function readVisible(
   if (postfilter === null) return readNone(listRequest, form)
   const seen: PageItem[] = []
   const idsOnly = form === 'count' || member !== undefined
-  const list = new StableScan((from, size) =>
-    readAcceptedPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } }),
-  )
+  const read = (from: number, size: number) =>
+    readAcceptedPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } })
+  const list = new StableScan(read)
   let count = 0
   let size = Math.min(scannedItems + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
+    if (form !== 'count' && (await isOutOfReach(read, wanted, scannedItems)))
+      throw new GatewayError('GW_ITEMS_NOT_EXACT')
     for (;;) {
       const { page, items, isLast } = await list.next(size)
       seen.push(...items.filter(({ isVisible }) => isVisible))
@@ -249,6 +251,16 @@ export async function readVisible(
     if (error instanceof ListRefusal) return { seen: null, response: error.response }
     throw error
   }
+}
+
+/** Returns whether a page ends behind the items that may be read, in a list that is longer. Such a list need not be read. */
+async function isOutOfReach(
+  read: (from: number, size: number) => Promise<ReadPage>,
+  wanted: number,
+  scannedItems: number,
+): Promise<boolean> {
+  if (wanted <= scannedItems || wanted === Number.POSITIVE_INFINITY) return false
+  return (await read(scannedItems, 1)).items.length === 1
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */

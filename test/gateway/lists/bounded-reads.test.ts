@@ -109,3 +109,35 @@ for (const [what, route, isCounted, total = COUNT] of [
     t.ok(reads.total < total, `${reads.total}`)
   })
 }
+
+t.test('a page behind the items that may be read is refused after one small read', async (t) => {
+  let length = 0
+  const reads: string[] = []
+  const { ask } = await openGateway(t, {
+    records: ['grant mary DEPLOYMENT:d1 READ'],
+    settings: { limits: { scannedItems: 1000 } },
+    engine: ({ url }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://engine')
+      if (pathname.endsWith('/deployment')) reads.push(url)
+      const from = Number(searchParams.get('firstResult') ?? 0)
+      const size = Math.min(Number(searchParams.get('maxResults') ?? length), Math.max(0, length - from))
+      const items = Array.from({ length: size }, (_, at) => ({ id: `d${from + at}`, tenantId: null }))
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(pathname.endsWith('/count') ? { count: length } : items))
+    },
+  })
+  for (const [deployments, request, status, count] of [
+    [1001, 'GET /deployment?firstResult=1000&maxResults=10', 403, 1],
+    [1000, 'GET /deployment?firstResult=1000&maxResults=10', 200, 2],
+    [1001, 'GET /deployment?firstResult=991&maxResults=10', 403, 1],
+    [1001, 'GET /deployment?maxResults=1', 200, 1],
+    [1001, 'GET /deployment/count', 403, 1],
+  ] as const) {
+    length = deployments
+    reads.length = 0
+    const { status: found } = await ask('mary', request)
+    t.equal(found, status, `${request} of ${deployments}`)
+    t.equal(reads.length, count, reads.join(', '))
+    if (deployments === 1001 && request.includes('firstResult=1000')) t.match(reads[0], 'maxResults=1')
+  }
+})
