@@ -63,9 +63,15 @@ interface Sides {
 const SHORT_MS = 200
 const ROUNDS = 5
 
+interface PairInput {
+  readonly query: ScaleQuery
+  readonly caller: ScaleCaller
+  readonly isFirstOnly: boolean
+}
+
 async function pairOf(
   sides: Sides,
-  { query, caller }: { readonly query: ScaleQuery; readonly caller: ScaleCaller },
+  { query, caller, isFirstOnly }: PairInput,
 ): Promise<Omit<Pair, 'peakBytes'>> {
   const credentials = basicOf(caller.user, PASSWORD)
   const pair = {
@@ -75,7 +81,7 @@ async function pairOf(
     securedMs: 0,
     gatewayMs: 0,
   }
-  for (const ask of await asksOf(sides.secured, query, credentials)) {
+  for (const ask of isFirstOnly ? [askOf(query, 0)] : await asksOf(sides.secured, query, credentials)) {
     const expected: Timed[] = []
     const answered: Timed[] = []
     do {
@@ -91,21 +97,18 @@ async function pairOf(
 }
 
 /** Returns the request for a count, or the requests for the first, a middle and the last page of a list. */
-async function asksOf(
-  secured: Client,
-  { path, parameters, body }: ScaleQuery,
-  credentials: string,
-): Promise<readonly Ask[]> {
+async function asksOf(secured: Client, query: ScaleQuery, credentials: string): Promise<readonly Ask[]> {
+  if (query.path.endsWith('/count')) return [askOf(query, 0)]
+  const total = await totalOf(secured, `${query.path}/count`, credentials)
+  return [0, Math.floor(total / 2), Math.max(0, total - PAGE)].map((first) => askOf(query, first))
+}
+
+/** Returns the request for a count, or for the page of a list that begins at this position. */
+function askOf({ path, parameters, body }: ScaleQuery, first: number): Ask {
   const method = body === undefined ? 'GET' : 'POST'
-  if (path.endsWith('/count')) return [{ method, path, body }]
-  const total = await totalOf(secured, `${path}/count`, credentials)
-  const firsts = [0, Math.floor(total / 2), Math.max(0, total - PAGE)]
+  if (path.endsWith('/count')) return { method, path, body }
   const others = parameters === undefined ? '' : `&${parameters}`
-  return firsts.map((first) => ({
-    method,
-    path: `${path}?firstResult=${first}&maxResults=${PAGE}${others}`,
-    body,
-  }))
+  return { method, path: `${path}?firstResult=${first}&maxResults=${PAGE}${others}`, body }
 }
 
 function middleOf(times: readonly Timed[]): number {
@@ -150,6 +153,8 @@ interface Comparing {
   readonly callers: readonly ScaleCaller[]
   /** Selects lists and counts by their titles. Default: all. */
   readonly only?: RegExp
+  /** Whether only the first page of each list is compared. Default: no. */
+  readonly isFirstOnly?: boolean
   readonly onPair?: (pair: Pair) => void
 }
 
@@ -162,7 +167,7 @@ export interface Compared {
 /** Sends the same requests of each caller to the secured engine and to a gateway in front of the bare engine. Compares the responses. */
 export async function compareRows(
   engines: ScaleEngines,
-  { callers, only = /^/, onPair = () => undefined }: Comparing,
+  { callers, only = /^/, isFirstOnly = false, onPair = () => undefined }: Comparing,
 ): Promise<Compared> {
   const gateway = await openGatewayFor(engines, callers)
   const sides = { secured: engines.atSecured, gateway: gateway.client }
@@ -172,7 +177,7 @@ export async function compareRows(
     for (const query of QUERIES.filter((one) => only.test(titleOf(one))))
       for (const caller of callers) {
         await gateway.forgetPeak()
-        const found = await pairOf(sides, { query, caller })
+        const found = await pairOf(sides, { query, caller, isFirstOnly })
         const { peakBytes } = await gateway.memory()
         mostBytes = Math.max(mostBytes, peakBytes)
         pairs.push({ ...found, peakBytes })

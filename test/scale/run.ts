@@ -12,6 +12,7 @@ const USAGE = `Usage: npm run test:scale -- [options]
   --database FOLDER  where the data stays for another run, which takes what is there; default: it is removed
   --only PATTERN     lists and counts whose path it finds; default: all
   --callers PATTERN  callers whose name it finds; default: all
+  --first-pages      only the first page of each list; default: also a middle page and the last one
   --result FILE      where the result is written
   --against FILE     the result of a run with fewer instances: how times have grown since
 `
@@ -21,6 +22,7 @@ const OPTIONS = {
   database: { type: 'string' },
   only: { type: 'string', default: '' },
   callers: { type: 'string', default: '' },
+  'first-pages': { type: 'boolean', default: false },
   result: { type: 'string' },
   against: { type: 'string' },
 } as const
@@ -40,6 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
       compareRows(engines, {
         callers,
         only: new RegExp(values.only),
+        isFirstOnly: values['first-pages'],
         onPair: (pair) => tell(pairLineOf(pair)),
       }),
     )
