@@ -38,21 +38,15 @@ async function countFirst(
     const lackingFrom = async (from: number, size: number) =>
       (await readLacking(listRequest, subquery, counted, { from, size })).count
     const recent = recentCount(listRequest, subquery)
-    const likely = Math.max(0, recent.count - FEW_ITEMS / 2)
-    const count =
-      recent.count === 0
-        ? await countFromTop(lackingFrom)
-        : await findEnd(lackingFrom, { known: 0, likely, size: FEW_ITEMS })
+    const size = recent.count < FIRST_READ_ITEMS ? FIRST_READ_ITEMS : FEW_ITEMS
+    // The first read begins at the top: in the other order, these items are at the end of the list.
+    const few = await lackingFrom(0, size)
+    const likely = Math.max(size, recent.count - FEW_ITEMS / 2)
+    const count = few < size ? few : await findEnd(lackingFrom, { known: size, likely, size: FEW_ITEMS })
     recent.set(count)
     if (count > 0) return count
   }
   return 0
-}
-
-async function countFromTop(lackingFrom: (from: number, size: number) => Promise<number>): Promise<number> {
-  const few = await lackingFrom(0, FIRST_READ_ITEMS)
-  if (few < FIRST_READ_ITEMS) return few
-  return findEnd(lackingFrom, { known: FIRST_READ_ITEMS, likely: FIRST_READ_ITEMS, size: FEW_ITEMS })
 }
 
 /** Returns the visible items in no particular order. Null if there are too many. */
