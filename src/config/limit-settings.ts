@@ -138,7 +138,7 @@ const pressure = z.strictObject({
     .default(0.7)
     .describe(
       'Maximum memory in use, inside and outside the heap. Above it, new requests get 503 `GW_OVERLOADED`. ' +
-        'A share is one of the memory of the container, or of the machine if the container has no limit. ' +
+        'A share is a part of the memory of the container, or of the machine if the container has no limit. ' +
         'This share is divided by the number of `workers`.',
     ),
 })
