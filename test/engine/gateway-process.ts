@@ -3,18 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildGateway } from './build.ts'
 import { type Child, startChild } from './child.ts'
+import { exchange } from './exchange.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
-export interface GatewayProcessOptions {
+/** The part of the options that can be changed while the gateway runs. */
+export interface GatewaySettings {
   /** The nodes of engine `default`: base URLs, or base URLs with a group. */
-  readonly nodes: readonly (string | { readonly url: string; readonly group: string })[]
+  readonly nodes: readonly (
+    | string
+    | { readonly url: string; readonly group: string; readonly drain?: boolean }
+  )[]
   /** Further members of engine `default`, for example `gauges: {}`. */
   readonly engine?: string
   /** Further top-level members of the configuration, as YAML. */
   readonly settings?: string
   /** The members `identity` and `authorization`, as YAML. Default: users and records of the demo. */
   readonly access?: string
+}
+
+export interface GatewayProcessOptions extends GatewaySettings {
   /** Maximum number of open files and sockets. Default: the limit of the system. */
   readonly maxOpenFiles?: number
   /** Runs the compiled gateway with the options of the image. Default: runs its sources. */
@@ -35,6 +43,8 @@ export interface GatewayProcess extends Omit<Child, 'ready'> {
   readonly memory: () => Promise<{ readonly bytes: number; readonly peakBytes: number }>
   /** Resets the peak of the memory. */
   readonly forgetPeak: () => Promise<void>
+  /** Replaces the configuration. */
+  readonly reload: (settings: GatewaySettings) => Promise<void>
 }
 
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
@@ -68,6 +78,12 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     headers: { authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}` },
     memory: () => memoryOf(child.pid),
     forgetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5'),
+    reload: async (settings) => {
+      await writeFile(file, configOf(settings))
+      const headers = { 'x-requested-by': 'test' }
+      const { status, body } = await exchange(adminAddress, { method: 'POST', path: '/reload', headers })
+      if (status !== 200) throw new Error(`The reload failed: ${status} ${JSON.stringify(body)}`)
+    },
     stop: async () => {
       await child.stop()
       await rm(folder, { recursive: true })
@@ -87,7 +103,7 @@ identity: { source: file, file: ${ROOT}config/users.yaml }
 authorization: { records: { source: file, file: ${ROOT}config/authorizations.yaml } }
 `
 
-function configOf({ nodes, engine = '', settings = '', access = DEMO }: GatewayProcessOptions): string {
+function configOf({ nodes, engine = '', settings = '', access = DEMO }: GatewaySettings): string {
   return `
 version: 1
 listen: { port: 0 }
