@@ -280,9 +280,9 @@ async function answerFiltered(
 ): Promise<BufferedResponse> {
   const { operation } = listRequest.context
   const form = operation.items?.form ?? 'list'
-  const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
+  const { first, max } = form === 'list' ? paging : { first: 0, max: Number.POSITIVE_INFINITY }
   const member = form === 'topic names' ? 'topicName' : undefined
-  const read = await readVisible(listRequest, filtering, { form, member, wanted })
+  const read = await readVisible(listRequest, filtering, { form, member, first, wanted: first + max })
   if (read.seen === null) return read.response
   return responseOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.response)
 }

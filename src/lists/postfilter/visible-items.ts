@@ -209,6 +209,8 @@ export interface ItemFilter {
 /** The form of a list and the number of visible items to find. */
 interface VisibleItemsRequest extends Pick<ItemReading, 'form' | 'member'> {
   readonly wanted: number
+  /** How many of these items are before the page. Default: 0. */
+  readonly first?: number
 }
 
 interface VisibleItemsResult {
@@ -224,7 +226,7 @@ interface VisibleItemsResult {
 export async function readVisible(
   listRequest: ListRequest,
   { postfilter, limits: { scannedItems } }: ItemFilter,
-  { form, member, wanted }: VisibleItemsRequest,
+  { form, member, wanted, first = 0 }: VisibleItemsRequest,
 ): Promise<VisibleItemsResult> {
   if (postfilter === null) return readNone(listRequest, form)
   const seen: PageItem[] = []
@@ -235,7 +237,9 @@ export async function readVisible(
   let count = 0
   let size = Math.min(scannedItems + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
-    if (form !== 'count' && (await isOutOfReach(read, wanted, scannedItems)))
+    // A page that begins behind the items that may be read is refused without reading them, unless the list ends before.
+    const isFar = first >= scannedItems
+    if (isFar && (await read(scannedItems, 1)).items.length === 1)
       throw new GatewayError('GW_ITEMS_NOT_EXACT')
     for (;;) {
       const { page, items, isLast } = await list.next(size)
@@ -251,16 +255,6 @@ export async function readVisible(
     if (error instanceof ListRefusal) return { seen: null, response: error.response }
     throw error
   }
-}
-
-/** Returns whether a page ends behind the items that may be read, in a list that is longer. Such a list need not be read. */
-async function isOutOfReach(
-  read: (from: number, size: number) => Promise<ReadPage>,
-  wanted: number,
-  scannedItems: number,
-): Promise<boolean> {
-  if (wanted <= scannedItems || wanted === Number.POSITIVE_INFINITY) return false
-  return (await read(scannedItems, 1)).items.length === 1
 }
 
 /** Sends the query with a limit of 0 items, so that the engine validates it. */

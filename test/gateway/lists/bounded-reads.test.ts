@@ -130,6 +130,8 @@ t.test('a page behind the items that may be read is refused after one small read
     [1001, 'GET /deployment?firstResult=1000&maxResults=10', 403, 1],
     [1000, 'GET /deployment?firstResult=1000&maxResults=10', 200, 2],
     [1001, 'GET /deployment?firstResult=991&maxResults=10', 403, 1],
+    [1000, 'GET /deployment?firstResult=991&maxResults=10', 200, 1],
+    [1000, 'GET /deployment', 200, 1],
     [1001, 'GET /deployment?maxResults=1', 200, 1],
     [1001, 'GET /deployment/count', 403, 1],
   ] as const) {
