@@ -7,21 +7,16 @@ import { collectGrounds, traceOf } from './pipeline/collected-grounds.ts'
 import { respondToPreflights, shareResponses } from './pipeline/share-responses.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { enforce, permissionOf, rulesBetween } from './pipeline/enforcement-mode.ts'
+import { createPrincipalOf } from './pipeline/authenticate-caller.ts'
 import {
-  checkedOf,
-  createPrincipalOf,
-  decidedOf,
   DEFAULT_ENGINE,
   engineOf,
   fallbackOf,
   isOpen,
   isWellFormed,
-  locatedOf,
-  noOperation,
-  notFound,
   requireOperation,
-  unknownEngine,
 } from './pipeline/locate-request.ts'
+import { noOperation, notFound, unknownEngine } from './pipeline/not-found.ts'
 import type { HandOvers } from './pipeline/hand-over.ts'
 import { createObserver, observe } from './pipeline/observe.ts'
 import { createPathTemplates, type PathTemplates } from './pipeline/path-templates.ts'
@@ -91,6 +86,10 @@ import {
   setRequest,
   setRoute,
   type ReceivedRequest,
+  checkedOf,
+  decidedOf,
+  leftOut,
+  locatedOf,
 } from './pipeline/context.ts'
 import type { Decision } from './policy/authz/checks/decision.ts'
 import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
@@ -319,9 +318,11 @@ function findOperation({ methodsOf }: Pick<PathTemplates, 'methodsOf'>): Request
     const { engine, engineName, operation, principal } = context
     if (engine === null) throw unknownEngine(engineName)
     if (operation === null) throw noOperation(methodsOf(request.url))
-    if (!isWellFormed(request) || principal === null) throw notFound()
+    if (!isWellFormed(request)) throw notFound()
     requireOperation(operation, engine.release)
-    locate(context, { engine, operation, principal, permit: engine.permits.get(operation.id) ?? notFound() })
+    const permitted = engine.permits.get(operation.id)
+    if (principal === null || permitted === undefined) throw leftOut(context)
+    locate(context, { engine, operation, principal, permit: permitted })
     context.stage = 'body'
     checkMedia(operation, request.headers)
   }

@@ -10,8 +10,8 @@ import {
   NO_BYTES,
   type OperationRequest,
   releaseRequest,
+  locatedOf,
 } from '../pipeline/context.ts'
-import { locatedOf } from '../pipeline/locate-request.ts'
 import type { ParkedRequest } from '../pipeline/parked-requests.ts'
 import { type BufferedResponse, MAX_READ_BYTES } from '../request/buffered-response.ts'
 import { assertTakesJson } from '../request/accept.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DecisionMaker } from '../pipeline/context.ts'
 import { decideAgain, isOutdated } from '../pipeline/decide-again.ts'
-import { locatedOf } from '../pipeline/locate-request.ts'
+import { locatedOf } from '../pipeline/context.ts'
 
 interface ServeAgainOptions {
   readonly decisionMaker: DecisionMaker

@@ -3,7 +3,7 @@ import type { ApiDocuments, DescribedOperations } from '../api-document/api-docu
 import { PAGE_HEADERS } from '../api-document/api-page-style.ts'
 import { isNotModified } from '../cache/conditional.ts'
 import type { HandlerContext } from '../pipeline/context.ts'
-import { notFound } from '../pipeline/locate-request.ts'
+import { notFound } from '../pipeline/not-found.ts'
 import { sendResponse } from '../pipeline/replies.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { possibleOperations } from './possible-operations.ts'

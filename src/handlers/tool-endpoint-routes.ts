@@ -10,14 +10,9 @@ import { countRequest, reserveBody } from '../pipeline/admit.ts'
 import type { ReceivedRequest, RequestContext } from '../pipeline/context.ts'
 import { setPrincipal, setRoute } from '../pipeline/context.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
-import {
-  createPrincipalOf,
-  DEFAULT_ENGINE,
-  fallbackOf,
-  noOperation,
-  paramsOf,
-  unknownEngine,
-} from '../pipeline/locate-request.ts'
+import { createPrincipalOf } from '../pipeline/authenticate-caller.ts'
+import { DEFAULT_ENGINE, fallbackOf, paramsOf } from '../pipeline/locate-request.ts'
+import { noOperation, unknownEngine } from '../pipeline/not-found.ts'
 import { hookOf, type RequestStage } from '../pipeline/request-stage.ts'
 import { checkMedia } from '../policy/validation/media.ts'
 import { METHODS } from '../request/canonical.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
-import type { EngineRefusal, GatewayError } from '../errors.ts'
+import { type EngineRefusal, GatewayError } from '../errors.ts'
 import type { StoredRecord } from '../operations/authorization-record.ts'
 import type { Ceiling } from '../operations/ceilings.ts'
 import type { Operation } from '../operations/table.ts'
@@ -207,7 +207,7 @@ class ContextMembers implements RequestContext {
   principal: Principal | null = null
   storedFilters = NO_FILTERS
   passthrough: RequestContext['passthrough'] = 'none'
-  permit!: ListPermit
+  permit: ListPermit | null = null
   recordsVersion = UNDECIDED
   accessRequest = NO_REQUEST
   bytes: Buffer | null = null
@@ -354,6 +354,39 @@ export function isChecked(context: RequestContext): context is CheckedContext {
 
 export function isDecided(context: RequestContext): context is DecidedContext {
   return context.state === 'decided'
+}
+
+/**
+ * Returns the context after stage 4.
+ * @throws GatewayError GW_INTERNAL if a stage was left out, because nothing is then known about the request
+ */
+export function locatedOf({ context }: Pick<ReceivedRequest, 'context'>): LocatedContext {
+  if (!isLocated(context)) throw leftOut(context)
+  return context
+}
+
+/**
+ * Returns the context after stage 6.
+ * @throws as locatedOf
+ */
+export function checkedOf({ context }: Pick<ReceivedRequest, 'context'>): CheckedContext {
+  if (!isChecked(context)) throw leftOut(context)
+  return context
+}
+
+/**
+ * Returns the context after stage 7.
+ * @throws as locatedOf
+ */
+export function decidedOf({ context }: Pick<ReceivedRequest, 'context'>): DecidedContext {
+  if (!isDecided(context)) throw leftOut(context)
+  return context
+}
+
+/** Returns the error for a request that has not passed a stage. It is a defect of the gateway. */
+export function leftOut({ state }: RequestContext): GatewayError {
+  const cause = new Error(`A stage was left out: the request is only ${state}`)
+  return new GatewayError('GW_INTERNAL', { cause })
 }
 
 /** An operation of an engine and the parsed request for it. */

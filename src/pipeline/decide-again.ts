@@ -10,7 +10,7 @@ import {
   type ReceivedRequest,
 } from './context.ts'
 import type { EngineDependencies } from './dependencies.ts'
-import { createPrincipalOf } from './locate-request.ts'
+import { createPrincipalOf } from './authenticate-caller.ts'
 import { readRequest } from './read-request.ts'
 
 /** Returns whether the records and the caller are still those of the decision. It only compares, without any lookup. */

@@ -11,8 +11,10 @@ import {
   releaseRequest,
   type RequestContext,
   setRequest,
+  checkedOf,
+  decidedOf,
+  locatedOf,
 } from '../../src/pipeline/context.ts'
-import { checkedOf, decidedOf, locatedOf } from '../../src/pipeline/locate-request.ts'
 import { ANONYMOUS } from '../../src/request/principal.ts'
 
 const located = { principal: ANONYMOUS, engine: {}, operation: {}, permit: {} }
@@ -24,7 +26,7 @@ const READ = {
   search: '',
 }
 
-const REFUSED = /HTTP 404 Not Found/
+const REFUSED = { code: 'GW_INTERNAL', statusCode: 500, cause: /^Error: A stage was left out: / }
 
 function statesOf(context: RequestContext): readonly boolean[] {
   return [isLocated(context), isChecked(context), isDecided(context)]
@@ -49,8 +51,7 @@ t.test('a context has the members of a state only after the transition to it', (
 
 t.test('a request for which a stage was left out is refused', (t) => {
   const context: RequestContext = receive('id', '')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the context of the request is read
-  const request = { context } as Parameters<typeof decidedOf>[0]
+  const request = { context }
   for (const contextOf of [locatedOf, checkedOf, decidedOf])
     t.throws(() => contextOf(request), REFUSED, 'received')
   locate(context, LOCATION)

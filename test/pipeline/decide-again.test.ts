@@ -1,7 +1,13 @@
 import t from 'tap'
-import { decide, locate, NOT_ENFORCED, receive, type RequestContext } from '../../src/pipeline/context.ts'
+import {
+  decide,
+  locate,
+  NOT_ENFORCED,
+  receive,
+  type RequestContext,
+  locatedOf,
+} from '../../src/pipeline/context.ts'
 import { decideAgain, isStillDecided } from '../../src/pipeline/decide-again.ts'
-import { locatedOf } from '../../src/pipeline/locate-request.ts'
 import { readRequest } from '../../src/pipeline/read-request.ts'
 import { ANONYMOUS } from '../../src/request/principal.ts'
 
