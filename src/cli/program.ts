@@ -3,7 +3,6 @@ import { isShownName } from '../config/shown-name.ts'
 import { versionOf } from '../server/version.ts'
 import { addCheckCommand } from './check-command.ts'
 import type { CommandContext } from './command.ts'
-import { addCompletionCommand } from './completion-command.ts'
 import { addDiffCommand } from './diff-command.ts'
 import { addDrainCommand } from './drain-command.ts'
 import { addExplainCommand } from './explain-command.ts'
@@ -29,7 +28,7 @@ const HELP_WIDTH = 110
  */
 const MISSING = 'missing'
 
-/** Creates the command line with all commands, in the order of the help. Completion and docs/commands.md are generated from it. */
+/** Creates the command line with all commands, in the order of the help. docs/commands.md is generated from it. */
 export function createProgram(argv: readonly string[], context: CommandContext): Command {
   const { stdout, stderr } = context
   const program: Command = new Command('engine-gateway')
@@ -81,7 +80,6 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addImportCommand,
   addHashPasswordCommand,
   addSchemaCommand,
-  addCompletionCommand,
   addVersionCommand,
   addWorkerCommand,
 ]

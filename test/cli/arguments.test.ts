@@ -92,7 +92,7 @@ t.test('an option has the same short form in every command that has it', (t) => 
   const seen = new Map<string, string>()
   for (const command of SHOWN_COMMANDS)
     for (const { long = '', short = '', required } of command.options) {
-      // Completion looks for the command behind all options. An option with a value in one command must not be a flag in another.
+      // An option with a value in one command must not be a flag in another.
       const shape = `${required ? 'value' : 'flag'} ${short}`
       t.equal(seen.get(long) ?? shape, shape, `${command.name()} ${long}`)
       seen.set(long, shape)

@@ -157,10 +157,6 @@ t.test('the packed project is installed without build dependencies, and its comm
   appendFileSync(join(long, 'authorizations.yaml'), padding)
   const checked = command('check', '--config', join(long, 'gateway.yaml'))
   t.match(checked, { status: 0, stdout: / is good\n$/ }, 'a thread reads a long file')
-  t.match(command('completion', 'bash'), {
-    status: 0,
-    stdout: /^complete -F _engine_gateway engine-gateway$/m,
-  })
   for (const words of [['start'], []]) {
     const ports = ['PORT=0', 'ADMIN_PORT=0', `PATH=${dirname(process.execPath)}:/usr/bin:/bin`]
     const bin = join(home, 'node_modules', '.bin', NAME)

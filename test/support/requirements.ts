@@ -35,9 +35,6 @@ export const promtoolSkip = skipOf('Prometheus', ['promtool'])
 export const kubernetesSkip = () =>
   skipOf('what helm/install-tools installs', ['helm', 'kubectl-validate', 'kube-score'])
 
-/** Returns why tests of shell completion are skipped, or false if they run. A function, so that a missing shell fails only the tests that need it. */
-export const shellSkip = (shell: 'zsh' | 'fish') => skipOf(`the shell ${shell}`, [shell])
-
 /** Returns why tests of the systemd unit are skipped, or false if they run. A function, so that a missing tool fails only the tests that need it. */
 export const systemdSkip = () => skipOf('systemd', ['systemd-analyze'])
 
