@@ -6,58 +6,58 @@ import { operationsOf } from '../../src/operations/compile-table.ts'
 import { namedBy, UNTENANTED_LOOKUPS, type TenantedEntry } from '../../src/operations/tenanted.ts'
 import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
 
-/** How many operations determine the tenant of the entities that they name in each way. */
-const WAYS: Readonly<Record<string, number>> = {
-  'actsOnKey: all versions': 2,
-  'actsOnKey: all versions of the tenant': 1,
-  'actsOnKey: versions that the body names': 3,
-  batch: 3,
-  conditionalStarts: 1,
-  correlatedDefinitions: 1,
-  correlatedExecutions: 1,
-  decisionDefinition: 5,
-  decisionDefinitionOfKey: 10,
-  decisionRequirementsDefinition: 4,
-  decisionRequirementsDefinitionOfKey: 6,
-  deployment: 6,
-  executedJob: 1,
-  execution: 25,
-  externalTask: 10,
-  externalTasks: 1,
-  'selectors: historicBatchIds': 1,
-  historicActivityInstance: 1,
-  historicBatch: 2,
-  historicDecisionInstance: 1,
-  historicDetail: 2,
-  historicExternalTaskLog: 2,
-  historicJobLog: 2,
-  historicProcessInstance: 7,
-  historicTask: 9,
-  historicVariableInstance: 3,
-  incident: 4,
-  job: 7,
-  jobDefinition: 3,
-  jobDefinitions: 1,
-  jobHistoricInstances: 1,
-  jobInstances: 1,
-  jobJobs: 1,
-  jobOfInstance: 1,
-  messageSubscription: 1,
-  modifiedInstances: 1,
-  'not asked for': 12,
-  'operationLogEntry(path:operationId)': 2,
-  processDefinition: 15,
-  processDefinitionOfKey: 26,
-  processInstance: 1,
-  'processInstance(body:processInstanceId)': 1,
-  processInstances: 1,
-  items: 1,
-  signalStarts: 1,
-  signalSubscriptions: 1,
-  task: 33,
-  variableInstance: 2,
-  versionsOfKey: 2,
-}
+/** All ways in which operations determine the tenant of the entities that they name. A new way needs a case in the comparison with an engine. */
+const WAYS = [
+  'actsOnKey: all versions',
+  'actsOnKey: all versions of the tenant',
+  'actsOnKey: versions that the body names',
+  'batch',
+  'conditionalStarts',
+  'correlatedDefinitions',
+  'correlatedExecutions',
+  'decisionDefinition',
+  'decisionDefinitionOfKey',
+  'decisionRequirementsDefinition',
+  'decisionRequirementsDefinitionOfKey',
+  'deployment',
+  'executedJob',
+  'execution',
+  'externalTask',
+  'externalTasks',
+  'historicActivityInstance',
+  'historicBatch',
+  'historicDecisionInstance',
+  'historicDetail',
+  'historicExternalTaskLog',
+  'historicJobLog',
+  'historicProcessInstance',
+  'historicTask',
+  'historicVariableInstance',
+  'incident',
+  'items',
+  'job',
+  'jobDefinition',
+  'jobDefinitions',
+  'jobHistoricInstances',
+  'jobInstances',
+  'jobJobs',
+  'jobOfInstance',
+  'messageSubscription',
+  'modifiedInstances',
+  'not asked for',
+  'operationLogEntry(path:operationId)',
+  'processDefinition',
+  'processDefinitionOfKey',
+  'processInstance',
+  'processInstance(body:processInstanceId)',
+  'processInstances',
+  'selectors: historicBatchIds',
+  'signalStarts',
+  'signalSubscriptions',
+  'task',
+  'variableInstance',
+  'versionsOfKey',
+]
 
 /**
  * A secured engine does not check the tenant of the entities that these operations name: observed in a running Camunda 7.22, and for the
@@ -258,15 +258,22 @@ t.test('an operation that states how its tenant is known is accepted', (t) => {
 })
 
 t.test('every operation that names an entity of a tenant states how that tenant is known', (t) => {
-  const ways: Record<string, number> = {}
+  const ways = new Set<string>()
   const ignoring: string[] = []
   for (const operation of OPERATIONS)
     for (const { member, knownBy } of namedBy(rowOf(operation))) {
       t.type(knownBy, 'string', `${operation.id} ${member}`)
-      ways[`${knownBy}`] = (ways[`${knownBy}`] ?? 0) + 1
+      ways.add(`${knownBy}`)
       if (knownBy === 'not asked for') ignoring.push(operation.id)
     }
-  t.same(ways, WAYS)
+  t.same(
+    [...ways].filter((way) => !WAYS.includes(way)),
+    [],
+  )
+  t.same(
+    WAYS.filter((way) => !ways.has(way)),
+    [],
+  )
   t.same(ignoring.sort(), IGNORED)
   t.end()
 })
