@@ -154,8 +154,6 @@ t.test(
         'postExecuteFilterCount',
         'postExecuteFilterList',
         'postExecuteFilterSingleResult',
-        'getProcessInstanceIncidentStatistics',
-        'getProcessInstanceStatistics',
         'postQueryGroups',
         'checkPassword',
         'generateMigrationPlan',
