@@ -28,8 +28,9 @@ export function createVariableTenants(
   { definitions, nullsFirst }: Pick<DefinitionLists, 'definitions' | 'nullsFirst'>,
 ): VariableTenants {
   const countOf = async (list: string, tenants: readonly string[]): Promise<number> => {
-    const counted = tenants.length === 0 ? null : await read(`${list}/count`, { tenantIdIn: tenants })
-    return counted === null ? 0 : countIn(counted)
+    if (tenants.length === 0) return 0
+    const counted = await read(`${list}/count`, { tenantIdIn: tenants })
+    return isMissing(list, counted) ? 0 : countIn(counted)
   }
   /** Returns the tenant at this position of a list. Null without a tenant, and after the end of the list. */
   const tenantAt = async (list: string, position: number, sortOrder: SortOrder): Promise<string | null> => {
@@ -37,8 +38,7 @@ export function createVariableTenants(
     const query = new URLSearchParams({ ...listingOf(list), sortBy: 'tenantId', sortOrder, ...paging })
     const path = `${list}?${query}`
     const items = await read(path)
-    // An engine without cases may not have their list.
-    if (items === null) return null
+    if (isMissing(list, items)) return null
     const [item] = itemsIn(items, { path, shape: { nullable: ['tenantId'] } })
     return item === undefined ? null : stringIn(item, 'tenantId')
   }
@@ -77,8 +77,14 @@ export function createVariableTenants(
 
 const RECENT = 'tenants'
 const VARIABLES = '/variable-instance'
+const CASES = '/case-instance'
 /** The lists of everything that has variables. */
-const OWNERS = ['/process-instance', '/case-instance', '/task'] as const
+const OWNERS = ['/process-instance', CASES, '/task'] as const
+
+/** Returns whether an engine has no list of cases. It has all other lists. */
+function isMissing(list: string, response: unknown): boolean {
+  return response === null && list === CASES
+}
 
 function listingOf(list: string): Readonly<Record<string, string>> {
   return list === VARIABLES ? { deserializeValues: 'false' } : {}

@@ -15,22 +15,32 @@ interface Engine {
   readonly isNullFirst: boolean
   /** Whether the gateway knows which null values the database sorts first. */
   readonly isOrderKnown?: boolean
+  /** A list that the engine does not have. */
+  readonly missing?: string
 }
 
-/** Opens an engine without cases, whose variables have these tenants. Its database sorts null values first, or last, in ascending order. */
-function open({ variables, tasks = [], definitions = [], isNullFirst, isOrderKnown = false }: Engine) {
+/** Opens an engine whose variables have these tenants. Its database sorts null values first, or last, in ascending order. */
+function open({
+  variables,
+  tasks = [],
+  definitions = [],
+  isNullFirst,
+  isOrderKnown = false,
+  missing = '/case-instance',
+}: Engine) {
   const asked: string[] = []
   const rank = (tenant: Tenant) => (tenant === null ? (isNullFirst ? '' : '~') : tenant)
   const lists: Readonly<Record<string, readonly Tenant[]>> = {
     '/variable-instance': [...variables, ...tasks],
     '/process-instance': variables,
+    '/case-instance': [],
     '/task': tasks,
   }
   const read: ReadEngine = async (path, query) => {
     asked.push(path)
     const [target = '', parameters] = path.split('?')
     const list = lists[target.replace(/\/count$/, '')]
-    if (list === undefined) return null
+    if (list === undefined || target.startsWith(missing)) return null
     if (target.endsWith('/count')) {
       const named: unknown = isRecord(query) ? query['tenantIdIn'] : null
       return { count: list.filter((tenant) => Array.isArray(named) && named.includes(tenant)).length }
@@ -104,6 +114,25 @@ for (const isNullFirst of [true, false])
       t.match(await ask(null), { found: ['a', 'b'] }, 'too many definitions')
     },
   )
+
+t.test('only the list of cases may be missing', async (t) => {
+  for (const [missing, isKnown] of [
+    ['/case-instance', true],
+    ['/process-instance', false],
+    ['/task', false],
+  ] as const) {
+    const { variableTenants } = open({
+      variables: ['a'],
+      tasks: ['a'],
+      definitions: ['a'],
+      isNullFirst: true,
+      isOrderKnown: true,
+      missing,
+    })
+    if (isKnown) t.same(await variableTenants(), ['a'])
+    else await t.rejects(variableTenants(), { code: 'GW_UPSTREAM_INVALID' }, missing)
+  }
+})
 
 t.test('the last result is remembered, unless there were too many tenants', async (t) => {
   const few = open({ variables: ['a'], isNullFirst: true })
