@@ -88,7 +88,6 @@ import {
   type ReceivedRequest,
   checkedOf,
   decidedOf,
-  leftOut,
   locatedOf,
 } from './pipeline/context.ts'
 import type { Decision } from './policy/authz/checks/decision.ts'
@@ -320,8 +319,9 @@ function findOperation({ methodsOf }: Pick<PathTemplates, 'methodsOf'>): Request
     if (operation === null) throw noOperation(methodsOf(request.url))
     if (!isWellFormed(request)) throw notFound()
     requireOperation(operation, engine.release)
+    if (principal === null) throw new Error('No stage has authenticated the caller')
     const permitted = engine.permits.get(operation.id)
-    if (principal === null || permitted === undefined) throw leftOut(context)
+    if (permitted === undefined) throw new Error('The operation has no permit')
     locate(context, { engine, operation, principal, permit: permitted })
     context.stage = 'body'
     checkMedia(operation, request.headers)

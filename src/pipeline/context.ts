@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReplayOutcome } from '../idempotency/idempotency-store.ts'
-import { type EngineRefusal, GatewayError } from '../errors.ts'
+import type { EngineRefusal, GatewayError } from '../errors.ts'
 import type { StoredRecord } from '../operations/authorization-record.ts'
 import type { Ceiling } from '../operations/ceilings.ts'
 import type { Operation } from '../operations/table.ts'
@@ -358,7 +358,7 @@ export function isDecided(context: RequestContext): context is DecidedContext {
 
 /**
  * Returns the context after stage 4.
- * @throws GatewayError GW_INTERNAL if a stage was left out, because nothing is then known about the request
+ * @throws Error if a stage was left out, which is a defect of the gateway: the client gets 500, and the log has a line
  */
 export function locatedOf({ context }: Pick<ReceivedRequest, 'context'>): LocatedContext {
   if (!isLocated(context)) throw leftOut(context)
@@ -383,10 +383,8 @@ export function decidedOf({ context }: Pick<ReceivedRequest, 'context'>): Decide
   return context
 }
 
-/** Returns the error for a request that has not passed a stage. It is a defect of the gateway. */
-export function leftOut({ state }: RequestContext): GatewayError {
-  const cause = new Error(`A stage was left out: the request is only ${state}`)
-  return new GatewayError('GW_INTERNAL', { cause })
+function leftOut({ state }: RequestContext): Error {
+  return new Error(`A stage was left out: the request is only ${state}`)
 }
 
 /** An operation of an engine and the parsed request for it. */

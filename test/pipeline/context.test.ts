@@ -15,6 +15,7 @@ import {
   decidedOf,
   locatedOf,
 } from '../../src/pipeline/context.ts'
+import { refusalOf } from '../../src/pipeline/replies.ts'
 import { ANONYMOUS } from '../../src/request/principal.ts'
 
 const located = { principal: ANONYMOUS, engine: {}, operation: {}, permit: {} }
@@ -26,7 +27,7 @@ const READ = {
   search: '',
 }
 
-const REFUSED = { code: 'GW_INTERNAL', statusCode: 500, cause: /^Error: A stage was left out: / }
+const REFUSED = /^A stage was left out: the request is only /
 
 function statesOf(context: RequestContext): readonly boolean[] {
   return [isLocated(context), isChecked(context), isDecided(context)]
@@ -72,5 +73,16 @@ t.test('a context has all members from the start, so that all instances have one
   setRequest(context, READ)
   decide(context, 7, NOT_ENFORCED)
   t.same(Object.keys(context), members)
+  t.end()
+})
+
+t.test('the client of a request for which a stage was left out gets 500', (t) => {
+  const request = { context: receive('id', '') }
+  try {
+    decidedOf(request)
+    t.fail('the request was accepted')
+  } catch (error) {
+    t.match(refusalOf(error), { code: 'GW_INTERNAL', statusCode: 500 })
+  }
   t.end()
 })
