@@ -21,7 +21,7 @@ export const MAX_CONDITION_VALUES = 1000
 // Requests for one response.
 
 /**
- * Simultaneous requests to the engine for one response. If a plan has more subqueries than this, a page or a count may first be
+ * Simultaneous requests to the engine for one response, besides the one or two for its null group. If a plan has more subqueries than this, a page or a count may first be
  * tried with one read of the list.
  */
 export const MAX_PARALLEL_READS = 4

@@ -27,7 +27,7 @@ import type { Permit } from '../../policy/authz/permit.ts'
 import type { FindMissingItemPermissions, Postfilter } from '../item-decision.ts'
 import type { ListDecision } from './list-decision.ts'
 
-/** The options of all permits of one engine. */
+/** The options of all decisions of one engine. */
 export interface ListPermitOptions extends PermitOptions, PlanOptions {
   /** Reads the keys of the cases in the engine. Every caller sees their tasks and variables. */
   readonly caseKeys: CaseKeys

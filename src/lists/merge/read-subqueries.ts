@@ -159,7 +159,7 @@ async function listMerged(
     ? createSubquerySizes(listRequest, { subqueries, postForm, first: paging.first })
     : null
   const isFar = order !== null && isFarDown(paging.first, subqueries.length + 1)
-  // The null group takes one or two requests, which may run beside the counts.
+  // The counts do not need the null group, so they need not wait for it.
   const [others] =
     nullGroup === null
       ? [[]]

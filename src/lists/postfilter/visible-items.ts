@@ -231,16 +231,18 @@ export async function readVisible(
   if (postfilter === null) return readNone(listRequest, form)
   const seen: PageItem[] = []
   const idsOnly = form === 'count' || member !== undefined
-  const read = (from: number, size: number) =>
-    readAcceptedPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } })
-  const list = new StableScan(read)
+  const list = new StableScan((from, size) =>
+    readAcceptedPage(listRequest, { postfilter, form, member, idsOnly, page: { from, size } }),
+  )
   let count = 0
   let size = Math.min(scannedItems + 1, Math.max(FIRST_READ_ITEMS, wanted), MAX_READ_ITEMS)
   try {
     // A page that begins behind the items that may be read is refused without reading them, unless the list ends before.
-    const isFar = first >= scannedItems
-    if (isFar && (await read(scannedItems, 1)).items.length === 1)
-      throw new GatewayError('GW_ITEMS_NOT_EXACT')
+    if (first >= scannedItems) {
+      const next = { postfilter: passAll, form, idsOnly: true, page: { from: scannedItems, size: 1 } }
+      if ((await readAcceptedPage(listRequest, next)).items.length === 1)
+        throw new GatewayError('GW_ITEMS_NOT_EXACT')
+    }
     for (;;) {
       const { page, items, isLast } = await list.next(size)
       seen.push(...items.filter(({ isVisible }) => isVisible))

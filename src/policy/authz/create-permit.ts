@@ -10,7 +10,7 @@ import type { ReadItemAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Permit } from './permit.ts'
 
-/** The options of all permits of one engine. */
+/** The options of the decisions about the requests of one engine. */
 export interface PermitOptions extends AuthorizeOptions {
   readonly readItemAttributes: ReadItemAttributes
   /** Reads the groups of any user, for callers that may request them. */

@@ -71,6 +71,8 @@ for (const nulls of ['first', 'last'] as const)
         .map(({ shown: { id } }) => id)
         .toSorted()
       t.same(idsIn(listed.body), all?.slice(1), 'they stand in their place in a list')
+      const counts = listed.forwarded.filter(({ url }) => url.includes('/history/task/count'))
+      t.same(counts, [], 'nothing is counted for a page near the top')
       alone = 5000
       const { status } = await ask('anna', 'GET /history/task?firstResult=300&maxResults=1')
       t.equal(status, 403, 'more than may be read are not listed')
