@@ -99,6 +99,10 @@ t.test('policy test reports invalid tests and prints no decision', async (t) => 
     ['tests:\n  - { user: mary, request: task, expect: permit }', /tests\[0\]\.request: write it like/],
     ['tests:\n  - { user: mary, request: GET /task, expect: permit, item: all }', /unknown key item .*items/],
     [
+      'tests:\n  - { user: mary, request: GET /task, expect: permit, rows: all }',
+      /key rows .*did you mean items/,
+    ],
+    [
       'tests:\n  - { user: mary, request: GET /task, expect: permit }\n  - { user: nobody, request: GET /task, expect: permit }',
       /^tests\[1\] \(nobody GET \/task\): Engine default has no user nobody$/m,
     ],

@@ -7,8 +7,12 @@ function problemsWith(t: Test, longPolls: Readonly<Record<string, unknown>>): re
 }
 
 function problemsWithLimits(t: Test, limits: Readonly<Record<string, unknown>>): readonly string[] {
+  return problemsOf(t, { limits })
+}
+
+function problemsOf(t: Test, settings: Readonly<Record<string, unknown>>): readonly string[] {
   try {
-    configOf(t, 'http://node', { settings: { limits } })
+    configOf(t, 'http://node', { settings })
     return []
   } catch (error) {
     return error instanceof ConfigError ? error.problems : [String(error)]
@@ -64,6 +68,10 @@ t.test('a share is written in percent', (t) => {
 })
 
 t.test('the message about a key of an earlier version names its new name', (t) => {
+  t.match(
+    problemsOf(t, { timeouts: { answer: '1m' } }).join('\n'),
+    /^timeouts\.answer: unknown key .*: did you mean response\?$/,
+  )
   for (const [former, name] of [
     ['filteredRows', 'scannedItems'],
     ['rowParts', 'subqueries'],

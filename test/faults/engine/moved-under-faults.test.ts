@@ -18,9 +18,9 @@ const ENGINE = 'shift: { to: new, return: { slower: null } }'
 const LOAD = { readsEveryMs: 50, startsEveryMs: 200 }
 /** A starter whose process always fails sends a request a second. */
 const FAILING_EVERY_MS = 1000
-const RETURN_MS = 30_000
+const RETURN_MS = 15_000
 /** The time within which both gateways have the same shares after a change, or after Redis is back. */
-const AGREE_MS = 30_000
+const AGREE_MS = 15_000
 
 /** Its start fails at every engine with 500. */
 const FAILING = `<?xml version="1.0" encoding="UTF-8"?>
