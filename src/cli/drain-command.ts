@@ -18,7 +18,12 @@ export function addDrainCommand(program: Command, context: CommandContext): void
     .option('-e, --engine <NAME>', 'only at this engine; default: at all engines that have the node')
     .option('--back', 'use the node again', false)
     .option('--force', 'drain the node even if its engine has no other healthy node', false)
-    .option('--wait <SECONDS>', 'wait until no request runs at the node', secondsOf, 0)
+    .option(
+      '--wait <SECONDS>',
+      'wait until no request runs at the node and it holds no long poll',
+      secondsOf,
+      0,
+    )
     .addOption(ADMINS_OPTION)
     .addOption(TOKEN_FILE_OPTION)
     .addOption(FORMAT_OPTION)
@@ -71,7 +76,7 @@ interface DrainResult {
   readonly node: string
   readonly engines: readonly string[]
   readonly drained: boolean
-  /** The number of requests that run at the node. */
+  /** The number of requests that run at the node, with the long polls that it holds. */
   readonly running: number
   /** The number of processes that responded, of all that are configured. */
   readonly processes: number

@@ -420,7 +420,7 @@ function upstreamOf(options: UpstreamOptions, shared: UpstreamDependencies): Ups
       shared.prober = createProberOf(options, shared, times)
     },
     deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
-    nodes: () => nodes.states(),
+    nodes: () => nodes.states((node) => polls.countAt(node)),
     drain(names) {
       nodes.drain(names)
       leaveNodes()

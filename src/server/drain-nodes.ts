@@ -11,7 +11,10 @@ export interface DrainOrder {
 
 /** The result in one process. */
 export interface DrainReport {
-  /** The number of requests that run at the node. Long polls do not count: they are sent to other nodes. */
+  /**
+   * The number of requests that run at the node. The long polls that it holds count too. Their clients wait at another node, but if
+   * the node ends while it locks a task for such a poll, nobody gets the task before its lock expires.
+   */
   readonly running: number
 }
 

@@ -143,7 +143,10 @@ export async function openFirstRuntime({
       const nodes = all().flatMap(({ questions }) =>
         questions.status().engines.flatMap((engine) => engine.nodes),
       )
-      return nodes.reduce((sum, { node, inFlight }) => (node === name ? sum + inFlight : sum), 0)
+      return nodes.reduce(
+        (sum, { node, inFlight, polls }) => (node === name ? sum + inFlight + polls : sum),
+        0,
+      )
     },
     endPolls: () => all().forEach((runtime) => runtime.endPolls()),
     close: async () => void (await Promise.all([current().close(), ...retiring.values()])),

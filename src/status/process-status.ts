@@ -131,6 +131,7 @@ function addNodes(one: NodeStatus, other: NodeStatus): NodeStatus {
     reason: one.reason ?? other.reason,
     limit: one.limit + other.limit,
     inFlight: one.inFlight + other.inFlight,
+    polls: one.polls + other.polls,
     latencyMs: Math.max(one.latencyMs, other.latencyMs),
     ejections: one.ejections + other.ejections,
     certificateEndsAtMs: one.certificateEndsAtMs ?? other.certificateEndsAtMs,

@@ -89,6 +89,9 @@ export async function testMove(t: Test, { startDatabase, isSwitched }: MoveOptio
     await waitFor(end - BACKLOG)
   }
   await waitFor(INSTANCES)
+  // A lock that was not removed would explain a task that nobody has completed.
+  const metrics = await (await fetch(`${gateway.adminAddress}/metrics`)).text()
+  t.comment(metrics.match(/^gateway_long_polls_unlocked_total.*$/gm) ?? 'no task was unlocked')
   t.comment(`${INSTANCES} instances in ${Math.round(performance.now() - startedMs)} ms`)
   await clients.stop()
 

@@ -123,6 +123,13 @@ export class Polls implements LongPolls {
     }
   }
 
+  /** Returns the number of polls that this node holds. Without a client they count too, because the node may still lock tasks for them. */
+  countAt(name: string): number {
+    let count = 0
+    for (const { node } of this.#sent) if (node?.name === name) count += 1
+    return count
+  }
+
   /** Returns true if this node holds the poll of a connected client. */
   isParkedAt(name: string): boolean {
     for (const { poll, node } of this.#sent) if (poll !== null && node?.name === name) return true

@@ -27,6 +27,8 @@ export interface NodeState {
   /** The deployments that are registered at the node, as last read. */
   readonly registered: ReadonlySet<string>
   readonly inFlight: number
+  /** The number of long polls that the node holds, also for clients that have disconnected or wait at another node. */
+  readonly polls: number
   /** The moving average. It is near 0 if the node has had no request for a long time. */
   readonly latencyMs: number
   readonly ejections: number
@@ -117,7 +119,8 @@ export class NodePool {
     return this.#live.find((node) => isOpen(node) && node.health.takeTrial(now())) ?? null
   }
 
-  states(): readonly NodeState[] {
+  /** @param pollsAt returns the number of long polls that a node holds */
+  states(pollsAt: (node: string) => number): readonly NodeState[] {
     const nowMs = this.#options.now()
     return this.all.map(
       ({
@@ -140,6 +143,7 @@ export class NodePool {
         limit: capacity,
         registered,
         inFlight,
+        polls: pollsAt(name),
         latencyMs: latency.readMs(nowMs),
         ejections,
         certificateEndsAtMs: certificate.endsAtMs,

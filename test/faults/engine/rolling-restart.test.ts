@@ -46,6 +46,25 @@ t.test('two nodes with one database restart under load', { skip: javaSkip, timeo
   })
   const cluster = { nodes, db: database.url, gateway }
 
+  await t.test(
+    'a drained node is busy as long as it holds a long poll, whose client waits elsewhere',
+    async (t) => {
+      const polled = fetchAndLock(gateway)
+      await delay(500)
+      const drained = []
+      for (const { base: node } of nodes) {
+        drained.push({ node, running: await drain(gateway, { node }) })
+        await drain(gateway, { node, back: true })
+      }
+      const last = drained.at(-1)
+      t.match(last, { running: 1 }, 'the poll was there, or came from the other node')
+      t.match(await polled, { status: 200, body: [] })
+      const node = last?.node ?? ''
+      while ((await drain(gateway, { node })) > 0) await delay(100)
+      await drain(gateway, { node, back: true })
+    },
+  )
+
   await t.test('a restart of drained nodes one after the other fails no request', async (t) => {
     const load = startLoad(gateway)
     for (const index of nodes.keys()) await restart(cluster, index)
@@ -111,6 +130,17 @@ health: { interval: 1s }
 identity: { source: file, file: ${DEMO}users.yaml }
 authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
 `
+}
+
+/** Sends a long poll that waits for two seconds, for a topic without tasks. */
+function fetchAndLock({ running }: RestartedGateway) {
+  const topics = [{ topicName: 'a topic without tasks', lockDuration: 1000 }]
+  const body = { workerId: 'a test', maxTasks: 1, asyncResponseTimeout: 2000, topics }
+  return exchange(
+    `${running.address}/engine-rest`,
+    { method: 'POST', path: '/external-task/fetchAndLock', body },
+    HEADERS,
+  )
 }
 
 /** Restarts a node as described in docs/rolling-restart.md. */

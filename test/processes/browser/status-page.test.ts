@@ -36,6 +36,7 @@ const NODE = {
   reason: null,
   limit: 64,
   inFlight: 3,
+  polls: 1,
   latencyMs: 12,
   ejections: 0,
   certificateEndsAtMs: null,

@@ -143,12 +143,19 @@ t.test(
     await Promise.all([node.came(2), other.came(2)])
     upstream.drain(new Set([node.url]))
     t.same(upstream.polls.counts(), { open: 2, waiting: 2, abandoned: 2 })
+    const heldAt = (url: string) => upstream.nodes().find(({ node: name }) => name === url)?.polls
+    t.same(
+      [heldAt(node.url), heldAt(other.url)],
+      [2, 2],
+      'the drained node holds polls as long as it may lock tasks',
+    )
     other.held.shift()?.answer([])
     other.held.shift()?.answer([])
     await other.came(4)
     node.held.shift()?.answer(TASKS)
     node.held.shift()?.answer([])
     await other.wasAsked(2)
+    t.equal(heldAt(node.url), 0)
     for (const held of other.held.splice(0)) held.answer([{ id: 'moved' }])
     const answers = await Promise.all(polls)
     t.equal(answers.filter(({ node: from }) => from === other.url).length, 4)
