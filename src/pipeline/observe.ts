@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { attemptedUserOf, auditsOf, passedPathOf } from './audit.ts'
+import { attemptedUserOf, type AuditSettings, auditsOf, passedPathOf } from './audit.ts'
 import { comparisonOf } from './compare-decision.ts'
 import type { GatewayError } from '../errors.ts'
+import type { Metrics } from '../metrics/registry.ts'
 import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
 import { loggedCauseOf, withoutMessages } from '../request/logged-causes.ts'
@@ -33,7 +34,7 @@ export interface Observer {
 
 export function createObserver(dependencies: Dependencies): Observer {
   const { metrics, traces } = dependencies
-  const record = createRecord(dependencies)
+  const records = recordsOf(dependencies)
   const addressOf = createClientAddress(dependencies.config.listen.trustedProxies)
   return {
     receive: (request, id) => {
@@ -51,7 +52,10 @@ export function createObserver(dependencies: Dependencies): Observer {
       response.on('close', () => {
         const durationMs = performance.now() - startedAtMs
         // The event is emitted in a tick, before pending promises resolve. The handler knows the node only after them.
-        queueMicrotask(() => record(request, response, { durationMs, span, traceId }))
+        queueMicrotask(() => {
+          const finished = finishedRequestOf(request, response, { durationMs, span, traceId })
+          for (const record of records) record(finished)
+        })
       })
       return span
     },
@@ -83,40 +87,102 @@ export function observe(app: FastifyInstance, observer: Observer, handOvers: Han
   })
 }
 
-/** Facts about a request that its context does not contain. */
-interface ObservedRequest {
+/** A request whose response is complete, or whose client has disconnected. */
+interface FinishedRequest {
+  readonly request: ReceivedRequest
+  readonly response: ServerResponse
   readonly durationMs: number
+  /** The status that the client got, or 499 if it disconnected before the response. */
+  readonly status: number
+  /** The labels of the operation and the engine in metrics and in the log. */
+  readonly labels: ReturnType<typeof labelsOf>
+  /** The gateway's code, or the status of the engine's refusal. Null if the request was not refused. */
+  readonly reason: string | null
+  /** Why the response was cut off. Null if it is complete. */
+  readonly cut: string | null
+  /** The comparison of the gateway's decision with that of the engine. Null if they were not compared. */
+  readonly comparison: ReturnType<typeof comparisonOf>
   /** Null if traces are not configured. */
   readonly span: RequestSpan | null
   /** The trace id of the span, or else of the caller's `traceparent`. Null without both. */
   readonly traceId: string | null
 }
 
-function createRecord({ metrics, log, audit, config }: Dependencies) {
-  const writeRecord = createRecordWriter(log)
-  return function record(
-    request: ReceivedRequest,
-    response: ServerResponse,
-    { durationMs, span, traceId }: ObservedRequest,
-  ): void {
-    const { context, method } = request
-    const { id: requestId, refusal, passthrough } = context
-    const { operation, engine } = labelsOf(context)
-    const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
+type End = Pick<FinishedRequest, 'durationMs' | 'span' | 'traceId'>
+
+function finishedRequestOf(request: ReceivedRequest, response: ServerResponse, end: End): FinishedRequest {
+  const { context } = request
+  const status = response.headersSent ? response.statusCode : CLIENT_CLOSED
+  return {
+    request,
+    response,
+    ...end,
+    status,
+    labels: labelsOf(context),
+    reason: context.refusal === null ? null : codeOf(context.refusal),
+    cut: cutOf(response),
+    comparison: comparisonOf(context, status),
+  }
+}
+
+/** Records one aspect of each finished request. */
+type RecordRequest = (finished: FinishedRequest) => void
+
+/** The records of a finished request, in this order. */
+function recordsOf({ metrics, log, audit, config }: Dependencies): readonly RecordRequest[] {
+  return [
+    createCountRequest(metrics),
+    createCountDecision(metrics),
+    createLogCause(log),
+    createWriteAccessLine(log),
+    createWriteAudits(audit, config.audit),
+    endSpan,
+  ]
+}
+
+function createCountRequest(metrics: Metrics): RecordRequest {
+  return function countRequest({ request: { method }, labels, status, durationMs }) {
     metrics.inFlight(-1)
-    metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
-    const reason = refusal === null ? null : codeOf(refusal)
-    const cut = cutOf(response)
-    countDecision(metrics, context, reason)
-    const comparison = comparisonOf(context, status)
-    if (comparison !== null) metrics.comparison({ engine, operation, result: comparison })
-    if (refusal !== null) reportRequest(log, requestId, refusal)
+    metrics.requestDone({ ...labels, method, status }, durationMs / 1000)
+  }
+}
+
+/** Counts the refusal of a request, or the rules that changed its query string instead, and the comparison of decisions. */
+function createCountDecision(metrics: Metrics): RecordRequest {
+  return function countDecision({ request: { context }, labels, reason, comparison }) {
+    if (reason !== null) metrics.refusal({ ...labels, stage: context.stage, reason })
+    else for (const { rule } of context.changes) metrics.queryChange({ ...labels, rule })
+    if (comparison !== null) metrics.comparison({ ...labels, result: comparison })
+  }
+}
+
+/**
+ * Logs the cause of a refusal. An error that only a developer can fix is logged with its stack. Every other refusal is expected,
+ * and the access line of the request contains it. Changes of nodes, sources and overload, which concern an operator, are logged
+ * once where they happen. The cause that the system or the connection reported is logged in addition, for the analysis of a single
+ * request.
+ */
+function createLogCause(log: Dependencies['log']): RecordRequest {
+  return function logCause({ request: { context } }) {
+    const { id: requestId, refusal } = context
+    if (refusal === null) return
+    if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
+      log.error({ requestId, err: withoutMessages(refusal.cause ?? refusal) }, bounded(refusal.message))
+    else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)
+      log.info({ requestId, cause: bounded(loggedCauseOf(refusal.cause)) }, bounded(refusal.message))
+  }
+}
+
+function createWriteAccessLine(log: Dependencies['log']): RecordRequest {
+  const writeRecord = createRecordWriter(log)
+  return function writeAccessLine({ request, response, labels, status, durationMs, traceId, cut }) {
+    const { context, method } = request
+    const { passthrough, refusal } = context
     writeRecord(
       accessRecordOf({
-        requestId,
+        requestId: context.id,
         traceId,
-        operation,
-        engine,
+        ...labels,
         method,
         prefix: passthrough === 'none' ? null : passthrough.prefix,
         path: loggedPathOf(request),
@@ -131,21 +197,17 @@ function createRecord({ metrics, log, audit, config }: Dependencies) {
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
-    for (const each of auditsOf(request, { status, durationMs, traceId, comparison }, config.audit))
-      audit(each)
-    span?.end(() => spanSummaryOf(request, response, { status, reason, isCut: cut !== null }))
   }
 }
 
-/** Counts the refusal of a request, or the rules that changed its query string instead. */
-function countDecision(
-  metrics: Dependencies['metrics'],
-  context: RequestContext,
-  reason: string | null,
-): void {
-  const labels = labelsOf(context)
-  if (reason !== null) return metrics.refusal({ ...labels, stage: context.stage, reason })
-  for (const { rule } of context.changes) metrics.queryChange({ ...labels, rule })
+function createWriteAudits(audit: Dependencies['audit'], settings: AuditSettings): RecordRequest {
+  return function writeAudits({ request, ...end }) {
+    for (const each of auditsOf(request, end, settings)) audit(each)
+  }
+}
+
+function endSpan({ request, response, span, status, reason, cut }: FinishedRequest): void {
+  span?.end(() => spanSummaryOf(request, response, { status, reason, isCut: cut !== null }))
 }
 
 /** Returns the path for the access log. Null for an operation: its path contains ids, and the audit log has them. */
@@ -155,19 +217,6 @@ function loggedPathOf(request: ReceivedRequest): string | null {
 }
 
 type Refusal = NonNullable<RequestContext['refusal']>
-
-/**
- * Logs the cause of a refusal. An error that only a developer can fix is logged with its stack. Every other refusal is expected,
- * and the access line of the request contains it. Changes of nodes, sources and overload, which concern an operator, are logged
- * once where they happen. The cause that the system or the connection reported is logged in addition, for the analysis of a single
- * request.
- */
-function reportRequest(log: Dependencies['log'], requestId: string, refusal: Refusal): void {
-  if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
-    log.error({ requestId, err: withoutMessages(refusal.cause ?? refusal) }, bounded(refusal.message))
-  else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)
-    log.info({ requestId, cause: bounded(loggedCauseOf(refusal.cause)) }, bounded(refusal.message))
-}
 
 function labelsOf({ operation, engine, passthrough }: RequestContext) {
   return {
