@@ -37,7 +37,8 @@ function packageOf(specifier: string): string {
 
 /**
  * The layers from top to bottom. A file imports from its own layer and from the layers below. A folder that is missing
- * here has no layer, and the test fails for each file in it.
+ * here has no layer, and the test fails for each file in it. All features are one layer, but their settings are below the
+ * configuration, which contains them.
  */
 const LAYERS = [
   'main.ts',
@@ -49,10 +50,14 @@ const LAYERS = [
   'transfer',
   'move',
   'status',
+  'features.ts',
   'gateway.ts',
   'handlers',
   'handlers/selection',
   'handlers/lists',
+  'features',
+  'feature.ts',
+  'component.ts',
   'pipeline',
   'mcp',
   'explain',
@@ -82,7 +87,6 @@ const LAYERS = [
   'proxy/wire',
   'cache',
   'idempotency',
-  'gauges',
   'metrics',
   'traces',
   'api-document',
@@ -91,6 +95,10 @@ const LAYERS = [
   'request',
   'files',
   'config',
+  'feature-settings.ts',
+  'settings of features',
+  'config/values.ts',
+  'config/engine-surroundings.ts',
   'operations',
   'operations/tags',
   'operations/published',
@@ -107,7 +115,6 @@ const SIBLINGS = [
   'proxy',
   'cache',
   'idempotency',
-  'gauges',
   'metrics',
   'traces',
 ]
@@ -121,7 +128,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],
-  zod: ['config', 'files'],
+  zod: ['config', 'files', 'feature-settings.ts', 'features'],
   bcrypt: ['policy/authn'],
   '@node-rs/argon2': ['policy/authn'],
   jose: ['policy/authn'],
@@ -136,9 +143,16 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': ['traces'],
 }
 
-/** Returns the folder of a file, or the file itself if it is at the root. */
+/** Returns the folder of a file, or the file itself if it is at the root or named in `LAYERS`. */
 function layerOf(file: string): string {
-  return file.includes('/') ? dirname(file) : file
+  if (/^features\/[^/]+\/settings\.ts$/.test(file)) return 'settings of features'
+  if (file.startsWith('features/')) return 'features'
+  return LAYERS.some((layer) => layer === file) || !file.includes('/') ? file : dirname(file)
+}
+
+/** Returns the feature to which a file belongs, or null if it belongs to the core. */
+function featureOf(file: string): string | null {
+  return /^features\/([^/]+)\//.exec(file)?.[1] ?? null
 }
 
 function isWithin(file: string, layers: readonly string[]): boolean {
@@ -205,6 +219,17 @@ t.test('sibling layers do not import each other', (t) => {
   t.end()
 })
 
+t.test('only the lists of features import features, and features do not import each other', (t) => {
+  const lists = ['features.ts', 'feature-settings.ts']
+  for (const { file, imports } of FILES)
+    t.same(
+      imports.filter((name) => ![null, featureOf(file)].includes(featureOf(name)) && !lists.includes(file)),
+      [],
+      file,
+    )
+  t.end()
+})
+
 t.test('there are no import cycles', (t) => {
   const imports = new Map(FILES.map((source) => [source.file, source.imports]))
   const finished = new Set<string>()
@@ -221,7 +246,13 @@ t.test('there are no import cycles', (t) => {
 })
 
 t.test('file names and exported names are unique', (t) => {
-  const files = FILES.map(({ file }) => file).filter((file) => !isWithin(file, ['operations/tags']))
+  // Each feature has a file with these names.
+  const ofEachFeature = ['feature.ts', 'settings.ts']
+  const files = FILES.map(({ file }) => file).filter(
+    (file) =>
+      !isWithin(file, ['operations/tags']) &&
+      !(featureOf(file) !== null && ofEachFeature.includes(basename(file))),
+  )
   t.same(twice(files.map((file) => basename(file))), [])
   const exported = FILES.flatMap(({ text }) => [
     ...text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm),

@@ -4,7 +4,7 @@ import { OPERATIONS } from '../operations/all.ts'
 import { OWN_OPERATIONS } from '../operations/own-operations.ts'
 import type { Operation } from '../operations/table.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 
 export function servedOperations({ apiDocument }: Pick<Config, 'apiDocument'>): readonly Operation[] {
   if (apiDocument === null) return OPERATIONS

@@ -10,7 +10,7 @@ import { OpenWebSockets, type WebSocketLimits } from '../proxy/passthrough/open-
 import { createPathGuard, type PathGuard } from '../proxy/passthrough/path-guard.ts'
 import { APPLICATION_REQUEST_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import { nodeOptionsOf, probeTimesOf, type WatchedNodes } from './running-nodes.ts'
 
 interface ApplicationOptions {

@@ -12,7 +12,7 @@ import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Dependencies } from '../pipeline/dependencies.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import type { OpenValues } from './shared-shifts.ts'
 import type { Handover } from './runtime.ts'
 

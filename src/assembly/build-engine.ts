@@ -17,6 +17,7 @@ import { OWN_OPERATIONS } from '../operations/own-operations.ts'
 import { CAMUNDA_PLACES } from '../operations/published/family-members.ts'
 import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
 import { askerOf, bytesReaderOf, readerOf, withoutEngine, withTracedLookUps } from './engine-client.ts'
+import type { CoreEngine } from '../feature.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createRenewals } from '../policy/authn/renewals.ts'
@@ -108,9 +109,7 @@ export interface BuiltEngine {
   readonly nodes: EngineNodes
   /** Null if the nodes have no groups. */
   readonly guard: GroupGuard | null
-  /** Null if no gauges are configured. */
-  readonly gauges: EngineConfig['gauges']
-  readonly dateFormat: DateFormat
+  readonly core: CoreEngine
   readonly close: () => Promise<void>
 }
 
@@ -207,8 +206,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     sources: withUpstreamMessages(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     guard,
-    gauges: engineConfig.gauges,
-    dateFormat,
+    core: { name, config: engineConfig, ask: askerOf(own), dateFormat },
     close: () => upstream.close(),
   }
 }

@@ -10,7 +10,7 @@ import { KEEP_ALIVE_MS, ToolStreams } from '../mcp/tool-streams.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { isToolOperation } from '../operations/tool-operations.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import { acceptedTokensOf } from './token-issuers.ts'
 
 interface ToolEndpointSettings {

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Traces } from '../traces/traces.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import type { Handover } from './runtime.ts'
 
 interface TracesSettings {

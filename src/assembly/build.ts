@@ -3,7 +3,14 @@ import { COMPARABLE } from './compared-groups.ts'
 import { unknownNameWarnings } from './unknown-names.ts'
 import { buildRuleRateOf, openAdmission } from './build-limits.ts'
 import { buildApplications, createWebSocketWatch } from './build-applications.ts'
-import { buildChangeBus, buildTurns, monotonicMs, openStores, sharedValuesOf } from './build-cache.ts'
+import {
+  buildChangeBus,
+  buildTurns,
+  monotonicMs,
+  namespaceOf,
+  openStores,
+  sharedValuesOf,
+} from './build-cache.ts'
 import {
   type BuiltEngine,
   buildEngine,
@@ -34,7 +41,9 @@ import { createVerificationQueue } from '../policy/authn/verification-queue.ts'
 import { askerOf } from './engine-client.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
-import { combined } from './component.ts'
+import { combined, type Component } from '../component.ts'
+import type { Core } from '../feature.ts'
+import { FEATURES } from '../features.ts'
 import { createGroupGuards } from './group-guard.ts'
 import { createModeChecks } from './modes.ts'
 import { moveChecksOf } from './move-checks.ts'
@@ -42,7 +51,6 @@ import { createSharedShifts } from './shared-shifts.ts'
 import { createShiftHandover } from './shift-handover.ts'
 import { createShiftGauges } from './shifts.ts'
 import { createNodeWatch, drainNodes, endPolls } from './running-nodes.ts'
-import { createEngineGauges, type GaugedEngine } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
 import { createCeilingOf } from '../policy/limits/ceiling.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
@@ -112,7 +120,7 @@ export async function build(options: BuildOptions): Promise<RuntimeDependencies>
     createToolPreparation(toolEndpoint, engines.values()),
     createApiPreparation(apiDocuments, engines.values()),
     createCertificateGauges(config, [...engineNodes, ...applicationNodes]),
-    createEngineGauges(gaugedEnginesOf(builtEngines), { config, metrics, log }),
+    ...provisionFeatures(options, builtEngines, metrics),
     createShiftGauges(shifts),
     sharedShifts,
     createShiftHandover(
@@ -347,11 +355,20 @@ function sourcesByEngine(
   )
 }
 
-/** Returns the engines for which gauges are configured. */
-function gaugedEnginesOf(builtEngines: readonly BuiltEngine[]): readonly GaugedEngine[] {
-  return builtEngines.flatMap(({ nodes: { engine, own }, gauges, dateFormat }) =>
-    gauges === null ? [] : [{ engine, own, gauges, dateFormat }],
-  )
+function provisionFeatures(
+  { features = FEATURES, config, log }: BuildOptions,
+  builtEngines: readonly BuiltEngine[],
+  metrics: Metrics,
+): readonly Component[] {
+  const core: Core = {
+    config,
+    engines: builtEngines.map(({ core: engine }) => engine),
+    metrics,
+    log,
+    namespace: namespaceOf(config),
+    now: monotonicMs,
+  }
+  return features.map(({ provision }) => provision(core))
 }
 
 function buildAudit(

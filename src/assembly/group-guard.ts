@@ -8,7 +8,7 @@ import { nodeNameOf } from '../proxy/nodes/node.ts'
 import type { Shift } from '../proxy/nodes/shift.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { AskEngine } from '../request/engine-request.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import { askerOf } from './engine-client.ts'
 
 /** The times of the checks of a group. */

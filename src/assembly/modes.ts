@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/registry.ts'
 import type { EngineDependencies } from '../pipeline/dependencies.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 
 /** Creates the readiness checks and the gauge for the modes in force. */
 export function createModeChecks(

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { certificateEndOf, certificateFilesOf, tlsFilesOf, tlsProblemsOf } from '../config/tls-files.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { WatchedNodes } from './running-nodes.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 
 /** A scrape reads the files again if the last read is older than this. */
 const READ_AGAIN_MS = 10_000

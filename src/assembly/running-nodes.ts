@@ -5,7 +5,7 @@ import type { NodeEvent, NodeState } from '../proxy/nodes/node-pool.ts'
 import type { ProbeTimes, Upstream } from '../proxy/upstream.ts'
 import type { UpstreamOptions } from '../proxy/create-upstream.ts'
 import type { Traces } from '../traces/traces.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 
 /** The nodes of an engine or of a passthrough application. */
 export interface WatchedNodes {

@@ -15,7 +15,8 @@ import type { ChainedLine } from '../metrics/audit-chain.ts'
 import type { AuditEvent } from '../metrics/audit-events.ts'
 import type { MoveFinding } from '../move/move-finding.ts'
 import type { EntityFacts } from '../policy/authz/entities/entity-facts.ts'
-import type { Component } from './component.ts'
+import type { Feature } from '../feature.ts'
+import type { Component } from '../component.ts'
 import type { PolicyLedger } from './policy-ledger.ts'
 import type { DrainedNode } from './running-nodes.ts'
 import type { IssuerKeyStates } from './token-issuers.ts'
@@ -42,6 +43,8 @@ export interface BuildOptions {
    * This is a function because a runtime that held a reference to its successor would keep all later ones alive.
    */
   readonly successor?: () => RuntimeDependencies | null
+  /** Default: all features. */
+  readonly features?: readonly Feature[]
   /** Entities that decisions use instead of those of an engine. Only for commands that test policies. */
   readonly facts?: EntityFacts | null
 }

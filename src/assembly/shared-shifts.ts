@@ -11,7 +11,7 @@ import {
 } from '../proxy/nodes/shift.ts'
 import { jsonValueOf } from '../request/value.ts'
 import type { SharedValues, SharedValuesOptions } from '../redis/shared-values.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import { shiftChangeOf } from './shift-change.ts'
 
 export const SHARED_SHIFT_TIMES_MS = {

@@ -1,5 +1,5 @@
 import type { Shift } from '../proxy/nodes/shift.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 
 interface ShiftHandover {
   /** Null if the nodes of the engine have no groups. */

@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { EngineShift } from '../pipeline/dependencies.ts'
 import { describeFinding } from '../proxy/nodes/group-comparison.ts'
 import type { Shift, ShiftOptions } from '../proxy/nodes/shift.ts'
-import type { Component } from './component.ts'
+import type { Component } from '../component.ts'
 import type { GroupGuard } from './group-guard.ts'
 import type { SharedShifts } from './shared-shifts.ts'
 

@@ -131,7 +131,7 @@ function configuredEngine({ config: file, engine: name, user, passwordFile }: En
     )
   const { identity: _identity, authorization: _authorization, ...own } = engine
   const config = configWith(name, { nodes: ['http://engine'] })
-  return { ...config, timeouts, engines: { [name]: { ...own, gauges: null } } }
+  return { ...config, timeouts, engines: { [name]: own } }
 }
 
 function engineAt(url: string, { config, user, passwordFile }: EngineFlags): Config {

@@ -7,12 +7,12 @@ interface RuntimeFrom extends Pick<BuildOptions, 'config' | 'facts'> {
   readonly build: BuildRuntimeDependencies
 }
 
-/** Calls `use` with the dependencies of a gateway that does not listen, and closes them. Logs go to standard error. @throws ConfigError */
+/** Calls `use` with the dependencies of a gateway that does not listen and has no features, and closes them. Logs go to standard error. @throws ConfigError */
 export async function withRuntime<T>(
   { build, ...options }: RuntimeFrom,
   use: (runtime: RuntimeDependencies) => Promise<T>,
 ): Promise<T> {
-  const runtime = await build({ ...options, log: createErrorLogger(), version: versionOf() })
+  const runtime = await build({ ...options, features: [], log: createErrorLogger(), version: versionOf() })
   try {
     return await use(runtime)
   } finally {

@@ -1,3 +1,4 @@
+import { SECTION_PROBLEMS } from '../feature-settings.ts'
 import { basePathOf } from './base-path.ts'
 import { enginesNear } from './engine-hosts.ts'
 import { isMapping } from './mapping.ts'
@@ -187,7 +188,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
       ...repeatedNodeProblems(own.nodes),
       ...groupProblems(own),
       ...credentialProblems(own, settings),
-      ...gaugeProblems(own, general),
+      ...sectionProblems(own, general),
       ...nodeTlsProblems(own),
       // Probes read the registered deployments.
       ...(own.deploymentAware && settings.health?.probe === false
@@ -230,7 +231,7 @@ function groupProblems({ nodes, shift, compare }: EngineConfig): string[] {
 }
 
 function credentialProblems(
-  { credentials, service, gauges }: EngineConfig,
+  { credentials, service }: EngineConfig,
   { identity, authorization }: Pick<ValidSettings, 'identity' | 'authorization'>,
 ): string[] {
   // An engine that makes the decisions itself must know the user.
@@ -240,14 +241,11 @@ function credentialProblems(
       : []
   const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
   // These lookups have no caller whose credentials could be forwarded.
-  if (service !== undefined) return []
-  if (identity?.source === 'engine' || asksForRecords)
-    return [
-      'service: is required if credentials is forward or { header }, and identity or records have source: engine',
-    ]
-  return gauges === null
-    ? []
-    : ['service: is required if credentials is forward or { header }, and gauges is set']
+  return service === undefined && (identity?.source === 'engine' || asksForRecords)
+    ? [
+        'service: is required if credentials is forward or { header }, and identity or records have source: engine',
+      ]
+    : []
 }
 
 /** Returns a problem if no node uses HTTPS, because the settings would then have no effect. */
@@ -256,14 +254,15 @@ function nodeTlsProblems({ nodes, tls }: Pick<EngineConfig, 'nodes' | 'tls'>): s
   return isUsed ? [] : ['tls: needs a node with an https:// URL']
 }
 
-/**
- * Returns a problem if several workers have no Redis. Workers coordinate over Redis, and without it each worker would poll the
- * engine.
- */
-function gaugeProblems(
-  { gauges }: EngineConfig,
+function sectionProblems(
+  engine: EngineConfig,
   { workers, cache }: Pick<ValidSettings, 'workers' | 'cache'>,
 ): string[] {
-  const areAlone = cache !== null && cache.redis === null && (workers ?? 1) > 1
-  return gauges !== null && areAlone ? ['gauges: requires cache.redis if there are several workers'] : []
+  const isAlone = (workers ?? 1) === 1
+  return SECTION_PROBLEMS.flatMap((find) =>
+    find(engine, {
+      hasOwnCredentials: !tellsCaller(engine) || engine.service !== undefined,
+      canElect: isAlone || cache === null || cache.redis !== null,
+    }),
+  )
 }

@@ -5,7 +5,7 @@ import { cors } from './cors-settings.ts'
 import { mcp } from './mcp-settings.ts'
 import { account, credentials } from './credential-settings.ts'
 import { idempotency } from './idempotency-settings.ts'
-import { gauges } from './gauge-settings.ts'
+import { ENGINE_SECTIONS } from '../feature-settings.ts'
 import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
 import { limits, maxResults } from './limit-settings.ts'
@@ -187,8 +187,8 @@ export const engineSettings = z.strictObject({
   service: account
     .optional()
     .describe(
-      "The account for the gateway's own requests: lookups, records, groups, gauges. If absent, these requests use `credentials`. " +
-        'It is required with `forward` and `{ header }` if users or records come from the engine, or if the engine has `gauges`. ' +
+      "The account for the gateway's own requests: lookups, records, groups. If absent, these requests use `credentials`. " +
+        'It is required with `forward` and `{ header }` if users or records come from the engine. ' +
         "If users and records both come from files, `forward` sends the gateway's own requests without credentials. " +
         "An engine that requires credentials then rejects each lookup, and the client's request that needs the lookup fails.",
     ),
@@ -271,13 +271,6 @@ export const engineSettings = z.strictObject({
       "The engine's date format, if it was changed with `JacksonConfigurator.setDateFormatString`. With another format than the default, the gateway forwards dates in requests without checking them. " +
         'A format that shows no milliseconds, no time zone or the names of months makes some lists slower: see docs/configuration/dates.md.',
     ),
-  gauges: gauges
-    .nullable()
-    .default(null)
-    .describe(
-      'Exports numbers about the engine as metrics: incidents, jobs, external tasks, running instances. ' +
-        'With `cache.redis`, one of all replicas queries the engine. Without it, each replica does. `{}` enables the gauges. If null, the gateway has no gauges of this engine.',
-    ),
   balancing,
   shift: shift
     .nullable()
@@ -298,6 +291,7 @@ export const engineSettings = z.strictObject({
       'Sends starts of a definition to nodes that have registered its deployment. ' +
         'It requires `health.probe`, because the gateway reads the deployments of a node with each probe.',
     ),
+  ...ENGINE_SECTIONS,
 })
 
 const prefix = z

@@ -167,11 +167,6 @@ function createOtherCounters(registry: Registry) {
       ['engine', 'reason'],
       'Number of WebSockets that were closed, by reason.',
     ),
-    gaugeFailure: counter(
-      'gateway_engine_gauges_failures_total',
-      ['engine', 'query'],
-      'Number of queries for the gauges of an engine that failed.',
-    ),
     linesLost: counter(
       'gateway_log_lines_lost_total',
       ['stream'],

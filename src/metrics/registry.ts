@@ -21,6 +21,8 @@ export interface Metrics extends Counters {
    * reload replaces the components, and the names stay.
    */
   readonly gauges: AddGauges
+  /** Returns the function that counts events. If a name is added again, it continues: a counter lives as long as the process. */
+  readonly counter: AddCounter
   /** Returns the traffic without the cost of a scrape. */
   readonly traffic: () => Traffic
   readonly contentType: string
@@ -47,6 +49,12 @@ export type AddGauges = <L extends string>(
   },
   read: () => readonly { readonly labels: Readonly<Record<L, string>>; readonly value: number | null }[],
 ) => void
+
+export type AddCounter = <L extends string>(naming: {
+  readonly name: `gateway_${string}`
+  readonly help: string
+  readonly labels: readonly L[]
+}) => (labels: Readonly<Record<L, string>>, events?: number) => void
 
 export interface RequestLabels {
   /** The operationId, or `''` for a request that matched no operation. */
@@ -105,6 +113,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     }),
     gauge,
     gauges: createAddGauges(registry),
+    counter: createAddCounter(registry),
     traffic: () => trafficOf({ ...readRequests(), refusals: read.refusals(), cache: read.cache() }),
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -206,6 +215,15 @@ function createAddGauges(registry: Registry): AddGauges {
     const aggregator = aggregatorOf(name)
     const gauge: Gauge = new Gauge({ name, help, labelNames: labels, aggregator, registers: [], collect })
     registry.registerMetric(gauge)
+  }
+}
+
+function createAddCounter(registry: Registry): AddCounter {
+  const counters = new Map<string, ReturnType<AddCounter>>()
+  return function addCounter(naming) {
+    const counter = counters.get(naming.name) ?? createCounts({ ...naming, registry })
+    counters.set(naming.name, counter)
+    return counter
   }
 }
 

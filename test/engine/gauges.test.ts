@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createDateFormat } from '../../src/request/date-format.ts'
-import { GAUGE_QUERIES, type ReadJson, type GaugeSample } from '../../src/gauges/queries.ts'
+import { GAUGE_QUERIES, type ReadJson, type GaugeSample } from '../../src/features/gauges/queries.ts'
 import { isRecord, stringIn } from '../../src/request/value.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { startEngine } from './engine.ts'

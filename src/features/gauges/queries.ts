@@ -1,8 +1,8 @@
-import { pathText } from '../operations/published/declared-names.ts'
-import { operatorText } from '../errors.ts'
-import type { DateFormat } from '../request/date-format.ts'
-import { isRecord, stringIn } from '../request/value.ts'
-import { invalidResponse } from '../request/engine-request.ts'
+import { pathText } from '../../operations/published/declared-names.ts'
+import { operatorText } from '../../errors.ts'
+import type { DateFormat } from '../../request/date-format.ts'
+import { isRecord, stringIn } from '../../request/value.ts'
+import { invalidResponse } from '../../request/engine-request.ts'
 
 /** A number about an engine. */
 export interface GaugeSample {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createDateFormat } from '../../src/request/date-format.ts'
-import { GAUGE_QUERIES, type GaugeSample } from '../../src/gauges/queries.ts'
+import { createDateFormat } from '../../../src/request/date-format.ts'
+import { GAUGE_QUERIES, type GaugeSample } from '../../../src/features/gauges/queries.ts'
 
 const NOON_MS = Date.UTC(2026, 0, 31, 12)
 const wallNow = () => NOON_MS

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { createDateFormat } from '../../src/request/date-format.ts'
-import { createPoller, type PollerOptions } from '../../src/gauges/poller.ts'
-import type { GaugeQuery } from '../../src/gauges/queries.ts'
-import { until } from '../support/cache-harness.ts'
+import { createDateFormat } from '../../../src/request/date-format.ts'
+import { createPoller, type PollerOptions } from '../../../src/features/gauges/poller.ts'
+import type { GaugeQuery } from '../../../src/features/gauges/queries.ts'
+import { until } from '../../support/cache-harness.ts'
 
 const countOf = (name: string): GaugeQuery => ({
   name,

@@ -1,5 +1,5 @@
-import type { Readiness } from '../metrics/admin-listener.ts'
-import type { Metrics } from '../metrics/registry.ts'
+import type { Readiness } from './metrics/admin-listener.ts'
+import type { Metrics } from './metrics/registry.ts'
 
 /** A part of a runtime with a lifecycle of its own. A component leaves out the members that it does not need. */
 export interface Component {

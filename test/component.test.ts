@@ -1,6 +1,6 @@
 import t from 'tap'
-import { combined } from '../../src/assembly/component.ts'
-import { createMetrics } from '../../src/metrics/registry.ts'
+import { combined } from '../src/component.ts'
+import { createMetrics } from '../src/metrics/registry.ts'
 
 function check(name: string, ready: boolean) {
   return { readiness: () => ({ ready, checks: { [name]: 'ok' } }) }

@@ -1,7 +1,7 @@
-import { pathText } from '../operations/published/declared-names.ts'
-import { operatorText } from '../errors.ts'
+import { pathText } from '../../operations/published/declared-names.ts'
+import { operatorText } from '../../errors.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type AskEngine, jsonOf } from '../request/engine-request.ts'
+import { type AskEngine, jsonOf } from '../../request/engine-request.ts'
 import {
   GAUGE_QUERIES,
   type GaugeQuery,
