@@ -3,7 +3,6 @@ import { type Config, settingsOf } from '../config/config.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { OWN_OPERATIONS } from '../operations/own-operations.ts'
 import type { Operation } from '../operations/table.ts'
-import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import type { Component } from '../component.ts'
 
 export function servedOperations({ apiDocument }: Pick<Config, 'apiDocument'>): readonly Operation[] {
@@ -32,20 +31,7 @@ export async function buildApiDocuments(
   return new Documents({ operations: OPERATIONS, basePath: config.basePath, engines, hasIdempotencyKeys })
 }
 
-/**
- * Creates the component that describes all operations before the gateway is ready, so that the first caller does not wait for it. The
- * engines share the compiled code of the search, so it is run for one of them.
- */
-export function createApiPreparation(
-  documents: Pick<ApiDocuments, 'prepare'> | null,
-  engines: Iterable<Pick<EngineDependencies, 'possiblePermits'>>,
-): Component {
-  if (documents === null) return {}
-  const [engine] = engines
-  return {
-    start: async () => {
-      await documents.prepare()
-      await engine?.possiblePermits.prepare()
-    },
-  }
+/** Creates the component that describes all operations before the gateway is ready, so that the first caller does not wait for it. */
+export function createApiPreparation(documents: Pick<ApiDocuments, 'prepare'> | null): Component {
+  return documents === null ? {} : { start: () => documents.prepare() }
 }

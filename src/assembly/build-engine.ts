@@ -27,7 +27,7 @@ import {
   type TokenAuthenticator,
   type TokensOptions,
 } from '../policy/authn/tokens.ts'
-import { createPossiblePermits, type PossiblePermitSearch } from '../explain/possible-permits.ts'
+import { createFindPossiblePermits, type FindPossiblePermits } from '../explain/possible-permits.ts'
 import { createGroundsOf } from '../explain/permit-grounds.ts'
 import { createExplainRequest } from '../explain/explain-request.ts'
 import { createCaseProbe } from '../lists/facts/case-probe.ts'
@@ -172,7 +172,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),
     groundsOf: createGroundsOf(permit, sources.records.locate),
-    possiblePermits: possiblePermitsOf(options, { permit, policies, sources }),
+    findPossiblePermits: findPossiblePermitsOf(options, { permit, policies, sources }),
     selectCandidateTasks: createSelectCandidateTasks({ ...permit, read: readerOf(own) }),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
@@ -211,16 +211,16 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
 }
 
-function possiblePermitsOf(
+function findPossiblePermitsOf(
   { config, engineConfig }: EngineOptions,
   { permit, policies, sources }: EngineDecisions,
-): PossiblePermitSearch {
+): FindPossiblePermits {
   const { identity, authorization } = settingsOf(config, engineConfig)
   const { implied, specificVariablePermissions: specificVariables } = authorization
   const { taskPermission } = implied
   const linkBits = implied.tasks ? linkBitsOf({ taskPermission, specificVariables }) : 0
   const open = new Set(identity.open)
-  return createPossiblePermits({
+  return createFindPossiblePermits({
     policies,
     release: engineConfig.release,
     isEnforced: authorization.mode === 'enforce',

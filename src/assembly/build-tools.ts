@@ -8,7 +8,6 @@ import type { ToolEndpoint } from '../mcp/tool-endpoint.ts'
 import type { ToolMessage } from '../mcp/tool-server.ts'
 import { KEEP_ALIVE_MS, ToolStreams } from '../mcp/tool-streams.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { EngineDependencies } from '../pipeline/dependencies.ts'
 import { isToolOperation } from '../operations/tool-operations.ts'
 import type { Component } from '../component.ts'
 import { acceptedTokensOf } from './token-issuers.ts'
@@ -64,15 +63,11 @@ const PREPARED_MESSAGE: Omit<ToolMessage, 'list' | 'signal'> = {
 }
 
 /**
- * Creates the component that writes lists of tools, and searches for the tools of a caller, before the gateway is ready. Without it, the
- * first client would wait for 130 ms. The engines share the compiled code of the search, so it is run for one of them.
+ * Creates the component that writes lists of tools before the gateway is ready. Without it, the first client would wait while V8
+ * compiles the code.
  */
-export function createToolPreparation(
-  endpoint: Pick<ToolEndpoint, 'tools' | 'serve'> | null,
-  engines: Iterable<Pick<EngineDependencies, 'possiblePermits'>>,
-): Component {
+export function createToolPreparation(endpoint: Pick<ToolEndpoint, 'tools' | 'serve'> | null): Component {
   if (endpoint === null) return {}
-  const [engine] = engines
   const descriptions = [...endpoint.tools.values()].map(({ description }) => description)
   return {
     start: async () => {
@@ -85,7 +80,6 @@ export function createToolPreparation(
         await response.text()
         await setImmediate()
       }
-      await engine?.possiblePermits.prepare()
     },
   }
 }

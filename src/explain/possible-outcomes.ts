@@ -36,9 +36,9 @@ export interface OutcomeInput {
 const MAX_FACTS = 20_000
 
 /** An id that no record, user, group or tenant has. */
-export const OTHER_ID = '\u0000other'
+const OTHER_ID = '\u0000other'
 /** The id of an entity that the line does not name. */
-export const SOME_ENTITY = '\u0000entity'
+const SOME_ENTITY = '\u0000entity'
 
 /** An id in a check that the line does not contain, with its possible values. */
 interface UnknownId {
@@ -156,7 +156,7 @@ function addFact(facts: Facts, attribute: UnknownAttribute, value: string | null
 }
 
 /** Sets a member at a dotted path. */
-export function setMember(body: Record<string, unknown>, path: string, value: string): void {
+function setMember(body: Record<string, unknown>, path: string, value: string): void {
   const [name = '', ...rest] = path.split('.')
   if (rest.length === 0) {
     body[name] = value

@@ -1,163 +1,161 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { EngineCondition } from '../operations/notation.ts'
-import { RESOURCES, type ResourceName } from '../operations/permissions.ts'
+import { ALL_BITS, isResource, RESOURCES, type ResourceName } from '../operations/permissions.ts'
 import type { Release } from '../operations/published/releases.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Principal } from '../request/principal.ts'
 import { GatewayError, operatorText } from '../errors.ts'
 import { createVerificationQueue } from '../policy/authn/verification-queue.ts'
-import { createAuthorize } from '../policy/authz/checks/authorize.ts'
 import type { AuthorizeOptions } from '../policy/authz/checks/authorize-options.ts'
-import { isAuthorized, subjectsOf } from '../policy/authz/decision/decide.ts'
+import type { CompiledCheck } from '../policy/authz/checks/compiled-check.ts'
+import type { Permission } from '../policy/authz/checks/compiled-permission.ts'
+import { isAdmin, tenantsFor } from '../policy/authz/decision/admin.ts'
 import { eachNamedId } from '../policy/authz/decision/granted-ids.ts'
 import { identityBits } from '../policy/authz/entities/implicit-grants.ts'
-import type { Policies } from '../policy/authz/operation-policy.ts'
-import { indexRecords, type Subjects } from '../policy/authz/records/records.ts'
-import { ownIdsOf } from './effective-changes.ts'
-import { decisionProfileOf } from './decision-profile.ts'
-import { OTHER_ID } from './possible-outcomes.ts'
-import {
-  type PermissionOfId,
-  type PossibleRequest,
-  possibleRequestsOf,
-  type RequestSpace,
-  requestSpaceOf,
-  type RequestValues,
-} from './possible-requests.ts'
-import type { PermitSubject } from './permit-subject.ts'
+import type { OperationPolicy, Policies } from '../policy/authz/operation-policy.ts'
+import type { Records, Rights, Subjects } from '../policy/authz/records/records.ts'
+import { mayBeMissing } from './possible-outcomes.ts'
 import { SearchTurn } from './search-turn.ts'
 
-/** Whether a condition holds that only the engine knows, in the request that is tried. A plan that is not valid has no effect. */
-const HOLDS: Readonly<Record<EngineCondition, boolean>> = {
-  'nothing is left active': false,
-  'the plan is valid': true,
+/** A caller with the policy that decides about them. */
+export interface PermitSubject
+  extends Pick<
+    AuthorizeOptions,
+    'adminGroups' | 'adminUsers' | 'checksTenants' | 'impliesIdentity' | 'impliesFilters'
+  > {
+  readonly principal: Principal
+  readonly records: Records
+  /** The bits that a link to a task grants on it. Zero if links grant nothing. */
+  readonly linkBits: number
+  /** Whether the engine has cases. Every caller may work on their tasks. */
+  readonly hasCases: boolean
 }
 
 /**
- * The largest number of requests that are tried for one operation. With more, the operation counts as possible: the result only
- * describes, and each request is decided again.
+ * Returns the function that decides whether a caller may be permitted some request of an operation: the caller has a grant that each
+ * check can use, on any id, or needs none. Revocations, and whether the ids of the grants belong together, do not count. An operation
+ * may therefore be shown although each request of it is refused, but none is hidden of which a request is permitted.
  */
-const MAX_TRIED = 2000
-
-/** Returns for each operation whether the caller may be permitted some request of it. The decision itself decides about each request that is tried. */
-export function createMayBePermitted(
+export async function createMayBePermitted(
   subject: PermitSubject,
   turn = new SearchTurn(),
-): (space: RequestSpace) => Promise<boolean> {
-  const { principal, linkBits, hasCases } = subject
-  const values: RequestValues = { principal, idsOf: createIdsOf(subject, turn), hasCases }
-  return async (space) => {
-    const { checks } = space.policy
-    if (checks.before.length + checks.after.length + checks.preconditions.entities.length === 0) return true
-    let tried: PossibleRequest | null = null
-    const { authorize, verifyCreated } = createAuthorize(checks, {
-      ...subject,
-      records: () => subject.records,
-      lookUp: (lookup, id) =>
-        lookup === 'filter' ? { owner: principal.userId } : (tried?.entityOf(lookup, id) ?? null),
-      lookUpAll: async (lookup, ids) => new Map(ids.map((id) => [id, tried?.entityOf(lookup, id) ?? {}])),
-      findTargets: async (set) => tried?.targetsOf(set) ?? null,
-      isOwn: async () => true,
-      tenantsOfKey: async () => [null],
-      findCondition: async (condition) => HOLDS[condition],
-      implicitGrants: linkBits === 0 ? null : linkedTo(principal, linkBits),
-    })
-    let count = 0
-    for await (const request of possibleRequestsOf(space, values)) {
+): Promise<(policy: OperationPolicy) => boolean> {
+  const caller = { ...subject, granted: await grantedBitsOf(subject, turn) }
+  const belongsToTenant = tenantsFor(subject, subject)?.length !== 0
+  return ({ operation, checks: { before, after } }) => {
+    if (!belongsToTenant && operation.template.includes('/tenant-id/')) return false
+    const required = [...before, ...after].filter(({ when, each }) => when === null && each === null)
+    if (required.length > 0) return required.every((check) => mayPass(check, caller))
+    // The request selects what it acts on, and the checks depend on the selection. A request that selects nothing does not count.
+    const selecting = before.filter((check) => isSelecting(check, operation))
+    return selecting.length === 0 || selecting.some((check) => mayPass(check, caller))
+  }
+}
+
+/** Returns whether a check concerns a set of entities, or the one that a member of the body or the query names. */
+function isSelecting({ each, when }: CompiledCheck, { effect, template }: Operation): boolean {
+  if (each !== null) return true
+  const isSelectedByPath = effect === 'read' || template.includes(':')
+  return !isSelectedByPath && when !== null && when.members.some(({ isRequired }) => isRequired)
+}
+
+interface GrantedCaller extends PermitSubject {
+  readonly granted: ReadonlyMap<ResourceName, GrantedBits>
+}
+
+/** The bits that the caller, their groups or all users have on a resource. */
+interface GrantedBits {
+  /** By a record on `*`. */
+  readonly onAll: number
+  /** By a record on some id or on `*`, or without a record. */
+  readonly onSome: number
+}
+
+function mayPass(check: CompiledCheck, caller: GrantedCaller): boolean {
+  const { admin, permissions, mode } = check
+  if (admin && isAdmin(caller.principal, caller)) return true
+  if (permissions.length === 0) return !admin
+  if (isOpenToAll(check, caller)) return true
+  const isLeftOut = (permission: Permission) => mayBeLeftOut(check, permission)
+  const mayUse = (permission: Permission) =>
+    caller.records.disabled.has(permission.permission)
+      ? // The engine skips a check if its only permission is disabled.
+        permissions.every((one) => one === permission || isLeftOut(one))
+      : isGranted(permission, caller)
+  if (mode === 'all') return permissions.every((permission) => isLeftOut(permission) || mayUse(permission))
+  return permissions.some(mayUse) || permissions.every(isLeftOut)
+}
+
+/** Returns whether the check may concern an entity that every caller finds, for example the task of a case. */
+function isOpenToAll({ permissions, exempt }: CompiledCheck, { hasCases }: GrantedCaller): boolean {
+  if (exempt !== null && exempt !== 'case') return true
+  const isOfTask = permissions.some(
+    ({ attribute }) => attribute.from === 'lookup' && attribute.lookup === 'task',
+  )
+  return hasCases && (exempt === 'case' || isOfTask)
+}
+
+/** Returns whether the engine leaves a permission out if the entity lacks the id: a standalone task has no definition. */
+function mayBeLeftOut({ isFound }: CompiledCheck, { attribute }: Permission): boolean {
+  return !isFound && attribute.from === 'lookup' && mayBeMissing(attribute)
+}
+
+function isGranted({ resource, bit, attribute }: Permission, { granted }: GrantedCaller): boolean {
+  const { onAll, onSome } = granted.get(resource) ?? NOTHING
+  const bits = attribute.from === 'none' || attribute.from === 'any' ? onAll : onSome
+  return (bits & bit) === bit
+}
+
+const NOTHING: GrantedBits = { onAll: 0, onSome: 0 }
+
+/** Returns the bits that the caller has without a record, on some id of a resource. */
+function implicitBitsOf(resource: ResourceName, subject: PermitSubject): number {
+  const { principal, impliesIdentity, impliesFilters, linkBits } = subject
+  if (resource === 'TASK') return linkBits
+  if (resource === 'FILTER') return impliesFilters === true ? ALL_BITS : 0
+  if (!impliesIdentity) return 0
+  const own = [principal.userId, ...principal.groups, ...principal.tenants]
+  return own.reduce((bits, id) => {
+    const { user, groups } = identityBits(resource, id, principal)
+    return bits | user | groups
+  }, 0)
+}
+
+async function grantedBitsOf(
+  subject: PermitSubject,
+  turn: SearchTurn,
+): Promise<ReadonlyMap<ResourceName, GrantedBits>> {
+  const { records, principal } = subject
+  const granted = new Map<ResourceName, GrantedBits>()
+  for (const resource of RESOURCE_NAMES) {
+    const { id: type } = RESOURCES[resource]
+    const ofType = records.rights.get(type)
+    // Many ids share the same subjects.
+    const seen = new Set<Subjects | undefined>([undefined])
+    const onAll = grantedIn(ofType?.get('*'), principal)
+    let onSome = onAll | implicitBitsOf(resource, subject)
+    for (const id of eachNamedId(records, principal, type)) {
       if (turn.isOver) await turn.end()
-      tried = request
-      const { accessRequest } = request
-      const { permitted } = await authorize(accessRequest)
-      if (permitted && verifyCreated?.(accessRequest, OTHER_ID).permitted !== false) return true
-      count += 1
-      if (count === MAX_TRIED) return true
+      const subjects = ofType?.get(id)
+      if (seen.has(subjects)) continue
+      seen.add(subjects)
+      onSome |= grantedIn(subjects, principal)
     }
-    return false
+    granted.set(resource, { onAll, onSome })
   }
+  return granted
 }
 
-/** Links a caller and their groups to every task. A link can only grant. */
-function linkedTo({ groups }: Principal, linkBits: number): AuthorizeOptions['implicitGrants'] {
-  const bits = { user: linkBits, groups: groups.length === 0 ? 0 : linkBits }
-  return {
-    on: async () => bits,
-    tasks: async () => ({ user: new Set(), groups: new Set(), bits: linkBits }),
-  }
-}
+const RESOURCE_NAMES = Object.keys(RESOURCES).filter(isResource)
 
-/** Creates the search for ids with different decisions. It returns one id for each set of decisions about the permissions. */
-function createIdsOf(subject: PermitSubject, turn: SearchTurn): RequestValues['idsOf'] {
-  const known = new Map<string, Promise<readonly string[]>>()
-  const search = new IdSearch(subject, turn)
-  function findOnce(key: string, find: () => Promise<readonly string[]>): Promise<readonly string[]> {
-    const found = known.get(key) ?? find()
-    known.set(key, found)
-    return found
-  }
-  return async (permissions) => {
-    if (permissions.length === 0) return []
-    const names = permissions.map(({ resource, permission }) => `${resource}.${permission}`)
-    return findOnce([...new Set(names)].toSorted().join(' '), async () => {
-      const resources = [...new Set(permissions.map(({ resource }) => resource))].toSorted()
-      // Most of many ids are left out once for all permissions.
-      const ids = await findOnce(resources.join(' '), () => search.differingIn(resources))
-      return search.representativesOf(ids, permissions)
-    })
-  }
-}
-
-/** Searches for ids on which the decisions about a caller differ. */
-class IdSearch {
-  readonly #subject: PermitSubject
-  readonly #turn: SearchTurn
-
-  constructor(subject: PermitSubject, turn: SearchTurn) {
-    this.#subject = subject
-    this.#turn = turn
-  }
-
-  /** Returns one id for each set of decisions about all permissions of these resources. */
-  async differingIn(resources: readonly ResourceName[]): Promise<readonly string[]> {
-    const { principal, records } = this.#subject
-    const types = resources.map((resource) => RESOURCES[resource].id)
-    const own = types.flatMap((type) => ownIdsOf(principal, type))
-    const [only] = resources.length === 1 ? resources : []
-    // Ids with the same single record share its subjects, so most of many ids are left out without a decision.
-    const named = new Map<string | Subjects, string>()
-    for (const type of types)
-      for (const id of eachNamedId(records, principal, type)) {
-        if (this.#turn.isOver) await this.#turn.end()
-        const key = only === undefined ? id : subjectsOf(records, { resource: only, permission: '', id }).own
-        named.set(key, id)
-      }
-    return this.representativesOf(
-      new Set([OTHER_ID, ...own, ...named.values()]),
-      resources.flatMap((resource) =>
-        Object.keys(RESOURCES[resource].permissions).map((permission) => ({ resource, permission })),
-      ),
-    )
-  }
-
-  /** Returns one of the ids for each set of decisions about the permissions. */
-  async representativesOf(
-    ids: Iterable<string>,
-    permissions: readonly PermissionOfId[],
-  ): Promise<readonly string[]> {
-    const byDecisions = new Map<string, string>()
-    for (const id of ids) {
-      if (this.#turn.isOver) await this.#turn.end()
-      const decisions = permissions.map((permission) => this.#decisionOn(permission, id)).join()
-      if (!byDecisions.has(decisions)) byDecisions.set(decisions, id)
-    }
-    return [...byDecisions.values()]
-  }
-
-  #decisionOn({ resource, permission }: PermissionOfId, id: string): boolean | null {
-    const { principal, records, impliesIdentity } = this.#subject
-    const implicitBits = impliesIdentity ? identityBits(resource, id, principal) : undefined
-    return isAuthorized(records, principal, { resource, permission, id, implicitBits })
-  }
+function grantedIn(subjects: Subjects | undefined, { userId, groups }: Principal): number {
+  if (subjects === undefined) return 0
+  const all: readonly (Rights | undefined)[] = [
+    subjects.users.get(userId),
+    ...groups.map((group) => subjects.groups.get(group)),
+    subjects.global,
+  ]
+  return all.reduce((bits, rights) => bits | (rights?.granted ?? 0), 0)
 }
 
 /** The operations with at least one request that a caller may be permitted to send. */
@@ -181,105 +179,57 @@ export interface PossiblePermitsOptions {
   readonly recordsVersion: () => number
 }
 
-/** Finds the operations with at least one request that a caller may be permitted to send. Remembers them while the same records are in force. */
-export interface PossiblePermitSearch {
-  /**
-   * @param isAwaited returns false if no client waits for the result any more. A search that has not begun is then left out.
-   * @throws GatewayError if the records are too old, if too many callers wait, or if the result is not awaited any more
-   */
-  readonly find: (principal: Principal, isAwaited?: () => boolean) => Promise<PossiblePermits>
-  /**
-   * Searches for a caller without any record, so that the first caller does not wait for compiled code. Other work runs between its
-   * turns.
-   */
-  readonly prepare: () => Promise<void>
-}
+/**
+ * Finds the operations with at least one request that a caller may be permitted to send. Remembers them while the same records are in
+ * force.
+ * @param isAwaited returns false if no client waits for the result any more. A search that has not begun is then left out.
+ * @throws GatewayError if the records are too old, if too many callers wait, or if the result is not awaited any more
+ */
+export type FindPossiblePermits = (
+  principal: Principal,
+  isAwaited?: () => boolean,
+) => Promise<PossiblePermits>
 
 /** The largest number of callers whose operations are remembered. Callers with the same operations share them. */
 const MAX_CALLERS = 1000
 /** The largest number of callers whose operations wait to be found. */
 const MAX_WAITING = 1000
 
-export function createPossiblePermits(options: PossiblePermitsOptions): PossiblePermitSearch {
+export function createFindPossiblePermits(options: PossiblePermitsOptions): FindPossiblePermits {
+  const { isEnforced, recordsVersion, subjectOf } = options
   const remembered = createMemory()
-  const byProfile = createMemory()
   const shared = createMemory()
-  const searches = new Map<string, RequestedSearch>()
-  const spaces = new Map<string, RequestSpace>()
   const turn = new SearchTurn()
   // One search at a time: the turns of many searches at once would be one long turn of the event loop. Callers take turns.
   const inQueue = createVerificationQueue(1, MAX_WAITING)
 
   async function search(subject: PermitSubject | null): Promise<PossiblePermits> {
-    const profile = subject === null ? '' : await decisionProfileOf(subject, turn)
-    const known = byProfile.get(profile)
-    if (known !== undefined) return known
-    const found = await findPermits(options, { spaces, subject, turn })
+    const found = permitsOf(options, subject === null ? null : await createMayBePermitted(subject, turn))
     const equal = shared.get(found.key) ?? found
     shared.set(found.key, equal)
-    byProfile.set(profile, equal)
     return equal
   }
 
-  async function findAndRemember(
-    key: string,
-    subject: PermitSubject | null,
-    isAwaited: readonly (() => boolean)[],
-  ): Promise<PossiblePermits> {
-    try {
-      const from = subject?.principal.userId ?? ''
-      const searchIfAwaited = async () => {
-        if (isAwaited.some((is) => is())) return search(subject)
-        // A later caller begins another search.
-        searches.delete(key)
-        throw new GatewayError('GW_OVERLOADED', { message: operatorText`The client did not wait` })
-      }
-      const found = await inQueue(searchIfAwaited, { from, proven: false })
-      remembered.set(key, found)
-      return found
-    } finally {
-      // After a search that was left out, another one may have begun.
-      if (searches.get(key)?.isAwaited === isAwaited) searches.delete(key)
-    }
-  }
-
-  const find = async (
-    principal: Principal,
-    isAwaited: () => boolean = () => true,
-  ): Promise<PossiblePermits> => {
-    const version = options.isEnforced ? options.recordsVersion() : 0
-    const subject = options.isEnforced ? await options.subjectOf(principal) : null
+  return async function findPossiblePermits(principal, isAwaited = () => true) {
+    const version = isEnforced ? recordsVersion() : 0
+    const subject = isEnforced ? await subjectOf(principal) : null
     const { userId, groups, tenants } = principal
-    const profile = subject === null ? [] : [userId, groups, tenants, version, subject.hasCases]
+    const facts = subject === null ? [] : [userId, groups, tenants, version, subject.hasCases]
     // A caller may have hundreds of groups with long names.
-    const key = hash('sha256', JSON.stringify(profile), 'base64url')
+    const key = hash('sha256', JSON.stringify(facts), 'base64url')
     const known = remembered.get(key)
     if (known !== undefined) return known
-    const requested = searches.get(key)
-    if (requested !== undefined) {
-      requested.isAwaited.push(isAwaited)
-      return requested.found
+    const searchOnce = async () => {
+      const found = remembered.get(key)
+      if (found !== undefined) return found
+      if (!isAwaited())
+        throw new GatewayError('GW_OVERLOADED', { message: operatorText`The client did not wait` })
+      const permits = await search(subject)
+      remembered.set(key, permits)
+      return permits
     }
-    const waiters = [isAwaited]
-    const found = findAndRemember(key, subject, waiters)
-    searches.set(key, { found, isAwaited: waiters })
-    return found
+    return inQueue(searchOnce, { from: userId, proven: false })
   }
-  async function prepare(): Promise<void> {
-    if (options.isEnforced) await findPermits(options, { spaces, subject: UNKNOWN_CALLER, turn })
-  }
-  let prepared: Promise<void> | null = null
-  return {
-    find,
-    prepare: () => (prepared ??= prepare()),
-  }
-}
-
-/** A search that waits or runs. Requests for the same caller share it. */
-interface RequestedSearch {
-  readonly found: Promise<PossiblePermits>
-  /** One function for each request. The search is left out if all of them return false when it begins. */
-  readonly isAwaited: (() => boolean)[]
 }
 
 /** Creates an empty memory. The option `max` would allocate all entries of each engine at once. */
@@ -287,43 +237,16 @@ function createMemory(): LRUCache<string, PossiblePermits> {
   return new LRUCache({ maxSize: MAX_CALLERS, sizeCalculation: () => 1 })
 }
 
-/** A caller with few permissions: the search for their operations tries most requests. */
-const UNKNOWN_CALLER: PermitSubject = {
-  principal: { userId: '', groups: [], tenants: [] },
-  records: indexRecords([]),
-  adminGroups: [],
-  adminUsers: [],
-  checksTenants: true,
-  impliesIdentity: true,
-  linkBits: 0,
-  hasCases: true,
-}
-
-interface PermitSearch {
-  readonly spaces: Map<string, RequestSpace>
-  /** Null if the gateway refuses nothing. */
-  readonly subject: PermitSubject | null
-  readonly turn: SearchTurn
-}
-
-async function findPermits(
+/** @param mayBePermitted null if the gateway refuses nothing */
+function permitsOf(
   { policies, release, isOpen }: PossiblePermitsOptions,
-  { spaces, subject, turn }: PermitSearch,
-): Promise<PossiblePermits> {
-  const mayBePermitted = subject === null ? null : createMayBePermitted(subject, turn)
+  mayBePermitted: ((policy: OperationPolicy) => boolean) | null,
+): PossiblePermits {
   const operations = new Set<string>()
   for (const policy of policies.values()) {
     const { operation } = policy
     if (release !== null && operation.only?.includes(release) === false) continue
-    if (mayBePermitted === null || isOpen(operation)) operations.add(operation.id)
-    else {
-      const space = spaces.get(operation.id) ?? requestSpaceOf(policy)
-      spaces.set(operation.id, space)
-      if (await mayBePermitted(space)) operations.add(operation.id)
-    }
+    if (mayBePermitted === null || isOpen(operation) || mayBePermitted(policy)) operations.add(operation.id)
   }
-  return {
-    operations,
-    key: hash('sha256', [...operations].join(), 'base64url'),
-  }
+  return { operations, key: hash('sha256', [...operations].join(), 'base64url') }
 }

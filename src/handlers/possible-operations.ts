@@ -21,7 +21,7 @@ export async function possibleOperations(
   { ceilingOf }: Pick<Dependencies, 'ceilingOf'>,
   { caller: { engine, principal }, isAwaited }: AwaitedOperations,
 ): Promise<PossiblePermits> {
-  const possible = await engine.possiblePermits.find(principal, isAwaited)
+  const possible = await engine.findPossiblePermits(principal, isAwaited)
   const ceiling = ceilingOf(principal)
   if (ceiling === 'all') return possible
   const ids = [...possible.operations].filter((id) => {

@@ -17,7 +17,7 @@ import type { Principal } from '../request/principal.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { GroundsOf } from '../explain/permit-grounds.ts'
-import type { PossiblePermitSearch } from '../explain/possible-permits.ts'
+import type { FindPossiblePermits } from '../explain/possible-permits.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import type { AcceptedHazards } from '../policy/validation/hazards.ts'
 import type { SelectCandidateTasks } from '../lists/rewrite/candidate-tasks.ts'
@@ -97,11 +97,7 @@ export interface EngineDependencies {
   readonly explain: (permit: ListPermit, accessRequest: AccessRequest) => Promise<Explanation>
   /** Returns why the checks of a permitted request have passed. */
   readonly groundsOf: GroundsOf
-  /**
-   * Finds the operations of which a caller may be permitted some request.
-   * @throws GatewayError if records are too old, or the engine cannot say whether it has cases
-   */
-  readonly possiblePermits: PossiblePermitSearch
+  readonly findPossiblePermits: FindPossiblePermits
   /**
    * Returns the deployment of the definition that the path names, or null if it is unknown. The function itself is null if all
    * nodes are equivalent.

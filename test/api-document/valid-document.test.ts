@@ -8,7 +8,7 @@ import { DocumentParts } from '../../src/api-document/document-parts.ts'
 import { writeDocument } from '../../src/api-document/document-writer.ts'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { RELEASES } from '../../src/operations/published/releases.ts'
-import { createPossiblePermits } from '../../src/explain/possible-permits.ts'
+import { createFindPossiblePermits } from '../../src/explain/possible-permits.ts'
 import { GROUPS, policyOf, randomRecords, seeded } from '../explain/generated-policies.ts'
 import { isResource, RESOURCES } from '../../src/operations/permissions.ts'
 import { indexRecords } from '../../src/policy/authz/records/records.ts'
@@ -51,7 +51,7 @@ t.test('the documents of generated callers are valid', async (t) => {
   for (let caller = 0; caller < 10; caller += 1) {
     const resources = Object.keys(RESOURCES).filter(isResource)
     const records = indexRecords(randomRecords(random, { count: 4 * caller, resources }))
-    const { find } = createPossiblePermits({
+    const find = createFindPossiblePermits({
       policies,
       release: null,
       isEnforced: true,

@@ -66,16 +66,10 @@ t.test('lists of tools are written before the gateway is ready, with other work 
       return served
     },
   }
-  let searches = 0
-  const possiblePermits = {
-    find: async () => ({ operations: new Set<string>(), key: '' }),
-    prepare: async () => void (searches += 1),
-  }
-  const { start } = createToolPreparation(endpoint, [{ possiblePermits }, { possiblePermits }])
+  const { start } = createToolPreparation(endpoint)
   await start?.()
   clearImmediate(next)
   t.same(counts, [1, 20, 100, built.tools.size])
   t.equal(new Set(turns).size, counts.length)
-  t.equal(searches, 1)
-  t.same(createToolPreparation(null, []), {})
+  t.same(createToolPreparation(null), {})
 })

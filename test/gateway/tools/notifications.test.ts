@@ -110,7 +110,7 @@ function messageOf(method: string, params: object): SentRequest {
   }
 }
 
-type Find = EngineDependencies['possiblePermits']['find']
+type Find = EngineDependencies['findPossiblePermits']
 
 /** Opens a gateway with another search for the operations of a caller. */
 function openWithSearch(t: Test, searchWith: (find: Find) => Find): Promise<OpenGateway> {
@@ -122,10 +122,10 @@ function openWithSearch(t: Test, searchWith: (find: Find) => Find): Promise<Open
     wrap: (dependencies) => ({
       ...dependencies,
       engines: new Map(
-        [...dependencies.engines].map(([name, engine]) => {
-          const { find } = engine.possiblePermits
-          return [name, { ...engine, possiblePermits: { ...engine.possiblePermits, find: searchWith(find) } }]
-        }),
+        [...dependencies.engines].map(([name, engine]) => [
+          name,
+          { ...engine, findPossiblePermits: searchWith(engine.findPossiblePermits) },
+        ]),
       ),
     }),
   })
