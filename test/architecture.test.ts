@@ -96,7 +96,7 @@ const LAYERS = [
   'files',
   'config',
   'feature-settings.ts',
-  'settings of features',
+  'features/*/settings.ts',
   'config/values.ts',
   'config/engine-surroundings.ts',
   'operations',
@@ -145,7 +145,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the folder of a file, or the file itself if it is at the root or named in `LAYERS`. */
 function layerOf(file: string): string {
-  if (/^features\/[^/]+\/settings\.ts$/.test(file)) return 'settings of features'
+  if (/^features\/[^/]+\/settings\.ts$/.test(file)) return 'features/*/settings.ts'
   if (file.startsWith('features/')) return 'features'
   return LAYERS.some((layer) => layer === file) || !file.includes('/') ? file : dirname(file)
 }
