@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { Node as ListNode } from 'yallist'
 import { operatorText, GatewayError } from '../../errors.ts'
 import { Attempt, type AttemptOwner, type WireRequest } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
@@ -112,6 +113,8 @@ class RetryingSend<T> implements AttemptOwner, WaitingRead {
   #moves = 0
   /** The attempt that waits for its response. Null if none does, or if the request is a write. */
   #waiting: Attempt | null = null
+  /** The place of this read in the list of its node, while an attempt waits. */
+  #place: ListNode<WaitingRead> | null = null
   #bufferedError: BufferedError | null = null
   #attemptStartedAtMs = 0
   #headAtMs = 0
@@ -282,7 +285,8 @@ class RetryingSend<T> implements AttemptOwner, WaitingRead {
     this.#needsDedicated = false
     if (upstreamRequest.retry === 'always') {
       this.#waiting = attempt
-      node.waitingReads.add(this)
+      this.#place = new ListNode<WaitingRead>(this)
+      node.waitingReads.pushNode(this.#place)
     }
     attempt.start(
       this.#startSpan === null ? request : this.#trace(request, node, this.#startSpan),
@@ -291,9 +295,10 @@ class RetryingSend<T> implements AttemptOwner, WaitingRead {
   }
 
   #endWait({ node }: Attempt): void {
-    if (this.#waiting === null) return
+    if (this.#place === null) return
+    node.waitingReads.removeNode(this.#place)
     this.#waiting = null
-    node.waitingReads.delete(this)
+    this.#place = null
   }
 
   /** Starts the span of an attempt and returns the request with the trace headers of that span. */

@@ -1,3 +1,4 @@
+import { Yallist } from 'yallist'
 import { isIP } from 'node:net'
 import type { buildConnector } from 'undici'
 import { basePathOf } from '../../config/base-path.ts'
@@ -51,8 +52,8 @@ export interface Node {
   readonly latency: Latency
   readonly health: Health
   inFlight: number
-  /** The reads that were sent to the node and have no response yet. */
-  readonly waitingReads: Set<WaitingRead>
+  /** The reads that were sent to the node and have no response yet. A linked list, for the reason that `Queue` gives. */
+  readonly waitingReads: Yallist<WaitingRead>
   /** The number of ejections and of changes of their reason. */
   ejections: number
   /** The certificate that the node presented on its newest connection. */
@@ -118,7 +119,7 @@ export function createNode(options: NodeOptions): Node {
     latency: new Latency(now()),
     health: new Health(options.onChange, options.health),
     inFlight: 0,
-    waitingReads: new Set(),
+    waitingReads: new Yallist(),
     ejections: 0,
     certificate,
     registered: new Set(),
