@@ -129,7 +129,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_cache_purges_total:
     '`result`: `purged`, `incomplete` (a worker did not respond), `refused` (the selection is not valid). See [purge](configuration/caching.md#purge)',
   gateway_shared_counts_total:
-    'With `cache.counts`. `result`: `sent`, `joined` (shares a request in progress), `kept` (gets a stored response). See [shared counts](configuration/caching.md#shared-counts)',
+    'With `cache.counts`. `result`: `sent`, `joined` (shares a request in progress). See [shared counts](configuration/caching.md#shared-counts)',
   gateway_slow_queue_wait_seconds:
     '`result`: `sent`, `refused`, `left` (the client disconnected). If `refused` rises, see [slow operations](configuration/balancing.md#slow-operations)',
   gateway_responses_compared_total:

@@ -511,8 +511,8 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
 /** Returns undefined if each count is sent. */
 function shareOptionsOf({ name, config, metrics }: EngineOptions): UpstreamOptions['share'] {
   const { counts } = config.cache
-  if (counts === false) return undefined
-  return { keepMs: counts.keep, onResult: (result) => metrics.sharedCount({ engine: name, result }) }
+  if (!counts) return undefined
+  return { onResult: (result) => metrics.sharedCount({ engine: name, result }) }
 }
 
 /** Returns undefined if nodes are not nudged. */

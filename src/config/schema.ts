@@ -140,30 +140,6 @@ const admin = z.strictObject({
     ),
 })
 
-const MAX_KEEP_MS = 1000
-/** The setting `cache.counts`. */
-const sharedCounts = z
-  .union(
-    [
-      z.literal(false),
-      z.strictObject({
-        keep: age()
-          .refine((ms) => ms <= MAX_KEEP_MS, 'must be at most 1s')
-          .meta({ title: 'duration from 0s to 1s' })
-          .default(0)
-          .describe(
-            'Time for which the response to a count is kept for identical requests. A write through the same process ends it.',
-          ),
-      }),
-    ],
-    'false or { keep } is needed',
-  )
-  .default(false)
-  .describe(
-    'Whether identical counts of several callers that arrive at the same time share one request to the engine. `{}` enables this. ' +
-      'Danger: if several workers or replicas run, a count may not include the last write of the caller. If false, each count is sent.',
-  )
-
 const forwarded = z.enum(['none', 'x-forwarded', 'forwarded'])
 export const engineSettings = z.strictObject({
   nodes: z
@@ -389,7 +365,13 @@ export const schema = z.strictObject(
           })
           .prefault({})
           .describe('The cache of each process.'),
-        counts: sharedCounts,
+        counts: z
+          .boolean()
+          .default(false)
+          .describe(
+            'Whether identical counts of several callers that arrive at the same time share one request to the engine. ' +
+              'Danger: if several workers or replicas run, a count may not include the last write of the caller. If false, each count is sent.',
+          ),
         staleWhileRevalidate: age()
           .default(10_000)
           .describe(

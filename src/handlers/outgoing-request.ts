@@ -20,7 +20,7 @@ export function createOutgoingRequest(dependencies: Dependencies, operation: Ope
   const keepsResponse =
     operation.creates?.startsWith('answer:') === true && dependencies.config.log.audit !== 'off'
   const { id, effect, conflict, newTasks, template } = operation
-  const isShareable = dependencies.config.cache.counts !== false && template.endsWith('/count')
+  const isShareable = dependencies.config.cache.counts && template.endsWith('/count')
   return function outgoingRequest(context, request) {
     const { engine, principal, accessRequest, bytes, search, listDecision } = context
     const headers = callerHeadersOf(dependencies, context, request)

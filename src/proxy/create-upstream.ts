@@ -167,7 +167,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const shift = options.shift === undefined ? null : new Shift(options.shift, { random, now })
   const moveReads = createReadMover(shift)
   shift?.listen(() => nodes.all.forEach(moveReads))
-  const sharedFetches = options.share === undefined ? null : new SharedFetches(options.share, now)
+  const sharedFetches = options.share === undefined ? null : new SharedFetches(options.share)
   const sendOptions: SendOptions = {
     pick: createBalance(nodes, {
       policy: options.balancing ?? 'least-load',

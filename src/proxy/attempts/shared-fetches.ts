@@ -1,23 +1,19 @@
-import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors.ts'
 import type { BufferedResponse } from '../../request/buffered-response.ts'
 import { SingleFlight } from '../../request/single-flight.ts'
 import { targetPathOf } from '../../request/target.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
 
-/** `sent`: the request was sent. `joined`: it got the response to a request in progress. `kept`: it got a stored response. */
-export type ShareResult = 'sent' | 'joined' | 'kept'
+/** `sent`: the request was sent. `joined`: it got the response to a request in progress. */
+export type ShareResult = 'sent' | 'joined'
 
 export interface ShareOptions {
-  /** How long a response is kept for later requests, in ms. With 0, only requests at the same time share a response. */
-  readonly keepMs: number
   readonly onResult?: (result: ShareResult) => void
 }
 
-/** A longer response, a longer body of a request or more responses are not kept or shared. A count needs 13 bytes. */
+/** A longer response, or the response to a longer body, is not shared. A count needs 13 bytes. */
 const MAX_RESPONSE_BYTES = 1024
 const MAX_REQUEST_BYTES = 16 * 1024
-const MAX_KEPT = 1000
 
 /** Headers that identify a request or its client, and have no influence on a count. */
 const WITHOUT_INFLUENCE: ReadonlySet<string> = new Set([
@@ -26,11 +22,6 @@ const WITHOUT_INFLUENCE: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
 ])
-
-interface Kept {
-  readonly response: BufferedResponse
-  readonly atMs: number
-}
 
 /**
  * Sends one of several identical counts. Each caller was permitted and restricted before, so an identical request has the same
@@ -41,19 +32,15 @@ interface Kept {
  */
 export class SharedFetches {
   readonly #options: ShareOptions
-  readonly #now: () => number
-  readonly #flights = new SingleFlight<BufferedResponse, { isOutdated: boolean }>()
-  readonly #kept = new LRUCache<string, Kept>({ max: MAX_KEPT })
+  readonly #flights = new SingleFlight<BufferedResponse>()
 
-  constructor(options: ShareOptions, now: () => number) {
+  constructor(options: ShareOptions) {
     this.#options = options
-    this.#now = now
   }
 
   /** Call it when a write has ended, before its client gets the response. */
   onWrite(): void {
-    this.#kept.clear()
-    for (const state of this.#flights.abandon(() => true)) state.isOutdated = true
+    this.#flights.abandon(() => true)
   }
 
   async fetch(
@@ -62,46 +49,23 @@ export class SharedFetches {
   ): Promise<BufferedResponse> {
     const key = keyOf(upstreamRequest)
     if (key === null) return send()
-    const kept = this.#keptFor(key)
-    if (kept !== null) return this.#shared('kept', kept, upstreamRequest)
     const running = this.#flights.running(key)
     if (running === undefined) {
       this.#options.onResult?.('sent')
-      return copyOf(await this.#send(key, send))
+      return copyOf(await this.#flights.begin(key, null, send))
     }
     const response = await running.result.catch((error: unknown) => {
       // The permission of another caller has changed, and not the permission of this one.
       if (error instanceof GatewayError && error.code === 'GW_DECISION_OUTDATED') return null
       throw error
     })
-    return response === null || !isShared(response)
-      ? send()
-      : this.#shared('joined', response, upstreamRequest)
+    return response === null || !isShared(response) ? send() : this.#shareWith(response, upstreamRequest)
   }
 
-  #send(key: string, send: () => Promise<BufferedResponse>): Promise<BufferedResponse> {
-    const state = { isOutdated: false }
-    return this.#flights.begin(key, state, async () => {
-      const response = await send()
-      if (this.#options.keepMs > 0 && !state.isOutdated && isShared(response))
-        this.#kept.set(key, { response, atMs: this.#now() })
-      return response
-    })
-  }
-
-  #keptFor(key: string): BufferedResponse | null {
-    const kept = this.#kept.get(key)
-    return kept !== undefined && this.#now() - kept.atMs < this.#options.keepMs ? kept.response : null
-  }
-
-  #shared(
-    result: ShareResult,
-    response: BufferedResponse,
-    { isStillPermitted }: UpstreamRequest,
-  ): BufferedResponse {
+  #shareWith(response: BufferedResponse, { isStillPermitted }: UpstreamRequest): BufferedResponse {
     if (isStillPermitted?.() === false)
       throw new GatewayError('GW_DECISION_OUTDATED', { retryAfterSeconds: 1 })
-    this.#options.onResult?.(result)
+    this.#options.onResult?.('joined')
     return copyOf(response)
   }
 }

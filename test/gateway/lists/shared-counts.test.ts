@@ -9,7 +9,7 @@ const RECORDS = [
 ]
 
 /** Opens an engine that responds to counts when the test lets it, and to all other requests at once. */
-async function open(t: Test, counts: unknown, known: object = {}) {
+async function open(t: Test, counts: boolean, known: object = {}) {
   const held: ServerResponse[] = []
   const gateway = await openGateway(t, {
     settings: { cache: { counts } },
@@ -29,7 +29,7 @@ async function open(t: Test, counts: unknown, known: object = {}) {
 }
 
 t.test('counts of callers who see the same items share one request', async (t) => {
-  const { ask, held, untilHeld, respond, dependencies } = await open(t, {})
+  const { ask, held, untilHeld, respond, dependencies } = await open(t, true)
   const all = [
     ask('anna', 'GET /task/count'),
     ask('ben', 'GET /task/count'),
@@ -51,7 +51,7 @@ t.test('counts of callers who see the same items share one request', async (t) =
 })
 
 t.test('a caller who sees some items does not share the count of all items', async (t) => {
-  const { ask, untilHeld, respond } = await open(t, {})
+  const { ask, untilHeld, respond } = await open(t, true)
   const both = [ask('demo', 'POST /task/count', { body: {} }), ask('mary', 'POST /task/count', { body: {} })]
   await untilHeld(2)
   respond()
@@ -63,7 +63,7 @@ t.test('a caller who sees some items does not share the count of all items', asy
 
 t.test('callers share no count if the engine knows them', async (t) => {
   for (const credentials of ['forward', { header: 'context-user-id' }] as const) {
-    const { ask, held, untilHeld, respond } = await open(t, {}, { credentials })
+    const { ask, held, untilHeld, respond } = await open(t, true, { credentials })
     const all = [
       ask('anna', 'GET /engine/known/task/count'),
       ask('ben', 'GET /engine/known/task/count'),
