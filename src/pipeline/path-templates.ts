@@ -75,10 +75,13 @@ function groupOf(segments: readonly string[]): string {
 }
 
 function addRefusedMethods(group: readonly SplitTemplate[]): void {
-  for (const [index, { segments, methods, refusedMethods }] of group.entries())
-    for (const other of group.slice(index + 1))
-      if (segments.every((segment, at) => overlap(segment, other.segments[at])))
-        for (const method of other.methods) if (!methods.has(method)) refusedMethods.add(method)
+  for (const [index, { segments, methods, refusedMethods }] of group.entries()) {
+    const overlapping = group
+      .slice(index + 1)
+      .filter((other) => segments.every((segment, at) => overlap(segment, other.segments[at])))
+    for (const other of overlapping)
+      for (const method of other.methods) if (!methods.has(method)) refusedMethods.add(method)
+  }
 }
 
 /** Returns whether one text matches both segments. */
