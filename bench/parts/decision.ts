@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { z } from 'zod'
 import { build } from '../../src/assembly/build.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
@@ -8,6 +9,12 @@ import type { Principal } from '../../src/request/principal.ts'
 import { canonicalOf } from '../../src/request/canonical.ts'
 import { decideAny } from '../../src/policy/authz/decision/decide.ts'
 import { OPERATIONS } from '../../src/operations/all.ts'
+import {
+  publishedOperation,
+  publishedSchema,
+  type PublishedType,
+} from '../../src/operations/published/facts.ts'
+import { checkShape } from '../../src/policy/validation/validate.ts'
 import { type AuditSettings, auditsOf } from '../../src/pipeline/audit.ts'
 import { receive, setPrincipal, setRoute } from '../../src/pipeline/context.ts'
 import type { DecisionTrace } from '../../src/policy/authz/checks/decision-trace.ts'
@@ -16,7 +23,7 @@ import { indexRecords } from '../../src/policy/authz/records/records.ts'
 import { type AuthorizationRecord } from '../../src/operations/authorization-record.ts'
 import { OWN, type Part, type Row, sampleOf } from '../part.ts'
 import { runAlone } from '../run-part.ts'
-import { AUTHORIZATION, START_BODY } from '../scenario.ts'
+import { AUTHORIZATION, QUERY_BODY, START_BODY } from '../scenario.ts'
 import { writeSettings } from '../servers/gateway.ts'
 
 const ROUNDS = 25
@@ -124,6 +131,40 @@ function auditStep(
   return { name: `audit lines of ${id}`, call: () => auditsOf(request, end, settings) }
 }
 
+/** Validates the same task query by the published types, and with a schema of zod that has the same members and types and accepts others. */
+function validationSteps(): readonly Step[] {
+  const operation = OPERATIONS.find(({ id }) => id === VALIDATED)
+  const body = publishedOperation(VALIDATED)?.body ?? null
+  if (operation === undefined || body === null) throw new Error(`${VALIDATED} has no published body`)
+  const received = { params: {}, query: new Map<string, string>(), body: readJson(Buffer.from(QUERY_BODY)) }
+  const schema = zodTypeOf(body)
+  const parsed: unknown = JSON.parse(QUERY_BODY)
+  return [
+    { name: 'validate a task query', call: () => checkShape(operation, received) },
+    { name: 'validate a task query, with zod', call: () => schema.parse(parsed) },
+  ]
+}
+
+const VALIDATED = 'queryTasks'
+
+/** Returns the schema of a published type. The engine accepts null for each member. Two levels of schemas are enough for the query. */
+function zodTypeOf(type: PublishedType, levels = 2): z.ZodType {
+  if (type.kind === 'list') return z.array(zodTypeOf(type.items, levels))
+  if (type.kind === 'schema' && levels > 0) return zodObjectOf(type.name, levels - 1)
+  if (type.kind === 'string') return z.string()
+  if (type.kind === 'integer') return z.int()
+  if (type.kind === 'number') return z.number()
+  return type.kind === 'boolean' ? z.boolean() : z.unknown()
+}
+
+function zodObjectOf(name: string, levels: number): z.ZodType {
+  const members = [...publishedSchema(name)].map(([member, { type }]) => [
+    member,
+    zodTypeOf(type, levels).nullish(),
+  ])
+  return z.looseObject(Object.fromEntries(members))
+}
+
 function requestStep(): Step {
   const request = new IncomingMessage(new Socket())
   request.method = 'GET'
@@ -166,6 +207,7 @@ async function measureSteps(directory: string): Promise<readonly Row[]> {
     auditStep(engine, principal, { id: 'startProcessInstanceByKey', settings: config.audit }),
     requestStep(),
     { name: `readJson, ${body.length} bytes`, call: () => readJson(body) },
+    ...validationSteps(),
   ])
   await close()
   return rows
