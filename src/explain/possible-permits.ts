@@ -33,8 +33,8 @@ export interface PermitSubject
 
 /**
  * Returns the function that decides whether a caller may be permitted some request of an operation: the caller has a grant that each
- * check can use, on any id, or needs none. Revocations, and whether the ids of the grants belong together, do not count. An operation
- * may therefore be shown although each request of it is refused, but none is hidden of which a request is permitted.
+ * check can use, on any id, or needs none. Revocations, and whether the ids of the grants belong together, do not count. Therefore
+ * every operation with a permitted request is shown, and some operations are shown although all of their requests are refused.
  */
 export async function createMayBePermitted(
   subject: PermitSubject,
@@ -46,7 +46,7 @@ export async function createMayBePermitted(
     if (!belongsToTenant && operation.template.includes('/tenant-id/')) return false
     const required = [...before, ...after].filter(({ when, each }) => when === null && each === null)
     if (required.length > 0) return required.every((check) => mayPass(check, caller))
-    // The request selects what it acts on, and the checks depend on the selection. A request that selects nothing does not count.
+    // The body or the query names the entities of the request. A request that names none does not count.
     const selecting = before.filter((check) => isSelecting(check, operation))
     return selecting.length === 0 || selecting.some((check) => mayPass(check, caller))
   }

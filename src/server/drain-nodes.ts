@@ -12,8 +12,8 @@ export interface DrainOrder {
 /** The result in one process. */
 export interface DrainReport {
   /**
-   * The number of requests that run at the node. The long polls that it holds count too. Their clients wait at another node, but if
-   * the node ends while it locks a task for such a poll, nobody gets the task before its lock expires.
+   * The number of requests that run at the node. The long polls that it holds count too, although their clients wait at another
+   * node. If the node ended while it locks a task for such a poll, no worker would get the task before its lock expires.
    */
   readonly running: number
 }
